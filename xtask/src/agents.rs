@@ -5,7 +5,7 @@
 //! The programs run with an empty home directory below the cache, so that nothing of the developer is read or changed. An
 //! agent that cannot be installed is skipped by name.
 
-use crate::{ChoreResult, cargo, target};
+use crate::{ChoreResult, build, target};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,14 +66,10 @@ struct TrialPrograms {
 impl TrialPrograms {
     /// Builds everything in one call, so that the same features are chosen for all.
     fn build() -> Result<Self, String> {
-        let packages =
-            ["--package", "probity", "--package", "probity-hook", "--package", "probity-agent-proof"];
-        let targets = ["--bins", "--examples"];
-        let words: Vec<&str> = ["build", "--quiet"].into_iter().chain(packages).chain(targets).collect();
-        cargo("build", &words, &[])?;
+        let main = build("dev")?;
         let debug = target().join("debug");
         Ok(Self {
-            main: debug.join("probity"),
+            main,
             hook_failures: debug.join("examples/hook_failures"),
             governed_run: debug.join("examples/governed_run"),
             cache: target().join("agents"),

@@ -4,9 +4,8 @@
 //! `write` generates them; `check` fails if they are stale. Parts of the tour that differ from run to run (ids,
 //! digests, times) are masked before the comparison.
 
-use crate::{ChoreResult, book_links, build, demo, root, tidy};
-use probity_api::SchemaEntry;
-use std::fmt::Write;
+use crate::{ChoreResult, book_links, build, demo, root, target, tidy};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -15,12 +14,11 @@ const TOUR_BEGIN: &str = "<!-- tour: made by `cargo xtask docs` -->\n```console\
 const TOUR_END: &str = "```\n<!-- end of tour -->";
 
 pub fn write() -> ChoreResult {
-    write_page("docs/reasons.md", &reasons())?;
-    for (name, text) in schemas() {
-        write_page(&name, &text)?;
-    }
     tidy::graph::write()?;
     let binary = build("dev")?;
+    for (name, text) in generated_pages()? {
+        write_page(&name, &text)?;
+    }
     write_page(COMMANDS_PAGE, &commands(&binary)?)?;
     let readme = get("README.md")?;
     let tour = demo::transcript(&binary)?;
@@ -30,16 +28,13 @@ pub fn write() -> ChoreResult {
 pub fn check() -> ChoreResult {
     eprintln!("── docs: comparing the generated parts");
     let stale = |name: &str| format!("{name} is out of date: run `cargo xtask docs`");
-    if get("docs/reasons.md")? != reasons() {
-        return Err(stale("docs/reasons.md"));
-    }
-    for (name, text) in schemas() {
+    tidy::graph::check()?;
+    let binary = build("dev")?;
+    for (name, text) in generated_pages()? {
         if get(&name)? != text {
             return Err(stale(&name));
         }
     }
-    tidy::graph::check()?;
-    let binary = build("dev")?;
     if get(COMMANDS_PAGE)? != commands(&binary)? {
         return Err(stale(COMMANDS_PAGE));
     }
@@ -59,13 +54,17 @@ pub fn check() -> ChoreResult {
 const COMMANDS_PAGE: &str = "docs/reference/commands.md";
 
 fn commands(binary: &Path) -> Result<String, String> {
-    let output = Command::new(binary)
-        .args(["man", "--markdown"])
-        .env("NO_COLOR", "1")
-        .output()
-        .map_err(|error| format!("{}: {error}", binary.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() { Ok(text) } else { Err("`probity man --markdown` failed".into()) }
+    let mut command = Command::new(binary);
+    command.args(["man", "--markdown"]).env("NO_COLOR", "1");
+    stdout_of(command)
+}
+
+fn stdout_of(mut command: Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?} failed with {}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn get(name: &str) -> Result<String, String> {
@@ -80,31 +79,11 @@ fn write_page(name: &str, text: &str) -> ChoreResult {
     fs::write(path, text).map_err(|error| format!("{name}: {error}"))
 }
 
-fn reasons() -> String {
-    let mut text = String::from(
-        "# Codes\n\nMade by `cargo xtask docs` from the registry in `crates/api/src/codes.rs`; `probity explain CODE` \
-         says the same.\nA code never changes its meaning and is never reused.\n",
-    );
-    for family in probity_api::codes::FAMILIES {
-        let _ = writeln!(
-            text,
-            "\n## {}\n\n{}\n\n| Code | What happened | What to do |\n|---|---|---|",
-            family.title, family.about
-        );
-        for entry in family.entries {
-            let _ = writeln!(text, "| `{}` | {} | {} |", entry.code, entry.meaning, entry.next_step);
-        }
-    }
-    text
-}
-
-/// Returns the generated schemas, each with its path below the root.
-fn schemas() -> Vec<(String, String)> {
-    let text = |entry: &SchemaEntry| format!("{:#}\n", entry.schema());
-    probity_api::SCHEMAS
-        .iter()
-        .map(|entry| (format!("docs/schemas/{}", entry.file_name()), text(entry)))
-        .collect()
+/// Returns the pages that follow from the types of the answers, by path below the root.
+fn generated_pages() -> Result<BTreeMap<String, String>, String> {
+    let program = target().join("debug/examples/generated_pages");
+    let printed = stdout_of(Command::new(&program))?;
+    serde_json::from_str(&printed).map_err(|error| format!("{}: {error}", program.display()))
 }
 
 fn with_tour(readme: &str, tour: &str) -> Result<String, String> {

@@ -12,7 +12,6 @@ mod bench_hook;
 mod bench_peers;
 mod book;
 mod book_links;
-mod browser;
 mod check;
 mod corpus;
 mod demo;
@@ -26,6 +25,7 @@ mod stress;
 mod team;
 mod test;
 mod test_run;
+mod test_tools;
 mod tidy;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -76,8 +76,8 @@ enum Chore {
         #[arg(long)]
         archive_only: bool,
     },
-    /// Install the browser that drives the review page in tests, from Debian's packages (needs root)
-    Browser,
+    /// Install the programs that tests drive, such as a browser and etcd, from Debian's packages (needs root)
+    TestTools,
     /// Real members of etcd for the tests of teams
     Team {
         #[command(subcommand)]
@@ -269,7 +269,7 @@ fn main() -> ExitCode {
 fn run(chore: Chore) -> ChoreResult {
     match chore {
         Chore::Demo => demo::demo(),
-        Chore::Browser => browser::install(),
+        Chore::TestTools => test_tools::install(),
         Chore::Team { command: TeamChore::Install } => team::install(),
         Chore::Team { command: TeamChore::Faults } => team::faults(),
         Chore::Test => test::test(),
@@ -339,7 +339,10 @@ fn target() -> PathBuf {
 
 /// Builds the binary in the given profile and returns its path.
 fn build(profile: &str) -> Result<PathBuf, String> {
-    cargo("build", &["build", "--quiet", "--package", "probity", "--profile", profile], &[])?;
+    // Naming examples makes cargo choose the features of `cargo test --workspace`, so that both share what they compile.
+    let development = ["build", "--quiet", "--workspace", "--bins", "--examples"];
+    let optimized = ["build", "--quiet", "--package", "probity", "--profile", profile];
+    cargo("build", if profile == "dev" { &development } else { &optimized }, &[])?;
     Ok(target().join(if profile == "dev" { "debug" } else { profile }).join("probity"))
 }
 

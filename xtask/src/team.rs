@@ -7,7 +7,7 @@ use std::process::Command;
 const PACKAGE: &str = "etcd-server";
 /// How the address of a mirror ends, the suites that have a version without known loss of data, and their component.
 const DISTRIBUTIONS: [(&str, [&str; 2], &str); 2] =
-    [("/debian", ["sid", "trixie"], "main"), ("/ubuntu", ["resolute", "questing"], "universe")];
+    [("/debian", ["trixie", "sid"], "main"), ("/ubuntu", ["questing", "resolute"], "universe")];
 const MAX_ATTEMPTS: usize = 3;
 
 /// Installs etcd below `target/team/etcd`, from the mirror that this machine's own packages come from. Needs no rights:
@@ -16,7 +16,6 @@ pub(crate) fn install() -> ChoreResult {
     let place = crate::root().join("target/team");
     let program = place.join("etcd/usr/bin/etcd");
     if program.is_file() {
-        println!("{} is there already", program.display());
         return Ok(());
     }
     let mirror = mirror_of_machine(Path::new("/etc/apt")).ok_or(
@@ -27,7 +26,7 @@ pub(crate) fn install() -> ChoreResult {
         for _ in 0..MAX_ATTEMPTS {
             match install_from(&place, &mirror, suite) {
                 Ok(()) => {
-                    println!("installed {}", program.display());
+                    eprintln!("── etcd of {suite}: {}", program.display());
                     return Ok(());
                 }
                 Err(fault) => faults.push(format!("{suite}: {fault}")),

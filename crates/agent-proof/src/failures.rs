@@ -42,13 +42,13 @@ pub struct FailureCell {
 
 impl HookFailure {
     /// Returns whether Probity's installation closes this for an agent. The rest is the agent's own design.
-    pub const fn is_closed(self, agent: CodingAgent) -> bool {
+    pub fn is_closed(self, agent: CodingAgent) -> bool {
         match self {
-            Self::Deny | Self::Crash | Self::Kill | Self::Missing => true,
-            // Exit code 0 with text is a pass for every agent.
-            Self::Garbage => false,
-            // `onFailure` of Claude Code; the plugin in OpenCode has a time limit of its own.
-            Self::Timeout => matches!(agent, CodingAgent::Claude | CodingAgent::OpenCode),
+            Self::Deny | Self::Crash | Self::Kill | Self::Missing | Self::Garbage => true,
+            // `onFailure` of Claude Code; the plugin in OpenCode has a time limit of its own; elsewhere `timeout` ends the hook.
+            Self::Timeout => {
+                matches!(agent, CodingAgent::Claude | CodingAgent::OpenCode) || has_timeout_program()
+            }
         }
     }
 
@@ -70,6 +70,12 @@ exit 2"#
             Self::Timeout => "sleep 60",
         }
     }
+}
+
+/// Returns whether the program that ends a frozen hook is on `PATH`.
+fn has_timeout_program() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join("timeout").is_file())
 }
 
 /// Drives an agent whose hook fails in one way.

@@ -173,8 +173,10 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
     is_hidden
         && matches!(unit.kind, UnitKind::Function | UnitKind::Method | UnitKind::Class)
         && !(unit.decorated || unit.test || unit.inherits || unit.constructor || file.is_test)
-        && !parent
-            .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
+        && !parent.is_some_and(|parent| {
+            parent.kind == UnitKind::Class
+                && (parent.decorated || (parent.inherits && !is_closed_to_supertypes(file.language, unit)))
+        })
         && !is_entry(file, unit)
         // It may have taken in what follows it, with its uses.
         && !unit.misread
@@ -182,6 +184,13 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
         && !simple.ends_with(']')
         // Hooks such as `__len__` and `_repr_html_`.
         && !(simple.starts_with('_') && simple.ends_with('_'))
+}
+
+/// Returns true if no supertype of its class can call the unit: the language forbids private members to override, and
+/// no common runtime looks them up by name. C# is not among these, because game engines do.
+fn is_closed_to_supertypes(language: Language, unit: &CodeUnit) -> bool {
+    unit.access == AccessLevel::Private
+        && matches!(language, Language::Java | Language::Kotlin | Language::TypeScript | Language::Tsx)
 }
 
 /// Returns true if a file exports a unit by listing its name.

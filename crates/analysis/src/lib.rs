@@ -51,6 +51,7 @@ mod select;
 mod settings;
 mod severity;
 mod source_items;
+mod syntax_spans;
 mod visit;
 
 pub use analyze::{GivenUpCheck, analyze, analyze_unless};
@@ -86,3 +87,4 @@ pub use settings::{ANALYZER, AnalysisSettings};
 pub use source_items::{
     BareCall, ItemKind, ItemUnit, SourceItem, SourceItems, SourceToken, read_source_items, words,
 };
+pub use syntax_spans::{SyntaxClass, SyntaxSpan, syntax_spans};

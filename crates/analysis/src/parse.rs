@@ -107,7 +107,7 @@ thread_local! {
 }
 
 /// Parses the bytes, or gives up after more work than any ordinary file of this size needs.
-fn parse(language: Language, bytes: &[u8]) -> Option<Tree> {
+pub(crate) fn parse(language: Language, bytes: &[u8]) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
         parser.set_language(&NodeKindTable::of(language).grammar).ok()?;
         let mut steps = BASE_PARSER_STEPS + bytes.len() / 1000 * STEPS_PER_KB;

@@ -3,6 +3,8 @@
 use crate::document::Answer;
 use crate::exit_code::ExitCode;
 use crate::list_cut::LeftOutOfLists;
+use crate::merges::RulingStatus;
+use probity_documents::MergeStrategy;
 pub use probity_merge_audit::{
     EditKind, FindingClass, LossCause, MergeSide, SetAsideReason, UncheckedPart, VersionExcerpt,
 };
@@ -74,6 +76,53 @@ pub struct FindingDecision {
     pub why: String,
 }
 
+/// Rules for findings of git merges, in the words of `merge policy`. The first rule that matches a finding rules on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindingPolicy {
+    /// Rules in order of precedence.
+    #[serde(default)]
+    pub rules: Vec<FindingRule>,
+}
+
+/// One rule about findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindingRule {
+    /// A glob for paths; `**` for all.
+    #[serde(default = "every_path")]
+    pub path: String,
+    /// The qualified name of a function, class, key or section, in which `*` stands for any text; without it, any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<String>,
+    /// The class of the finding; without it, any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<FindingClass>,
+    /// `ours` or `theirs`: that side is right there, so that its edits must be in the merge and those of the other side need not.
+    /// `require_review`: a person must decide, whatever the class. `refuse`: nobody may accept it.
+    pub decide: MergeStrategy,
+}
+
+fn every_path() -> String {
+    "**".to_owned()
+}
+
+/// What the policy says about a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FindingRuling {
+    /// The rank of the rule.
+    pub rule: usize,
+    pub status: RulingStatus,
+    /// The choice, if the policy decides.
+    pub choose: Option<FindingChoice>,
+}
+
+/// The rules for findings of git merges.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FindingPolicyAnswer {
+    pub policy: FindingPolicy,
+}
+
 /// Every decision about findings of git merges.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MergeFindingDecisions {
@@ -88,9 +137,37 @@ pub struct DecisionRequest {
     pub findings: Vec<String>,
     /// Only what was accepted before, in another merge that lost the same edit in the same way.
     pub repeat: bool,
+    /// Accepts also what the policy refuses.
+    pub override_policy: bool,
     pub why: String,
     /// Defaults to the current user.
     pub by: Option<String>,
+}
+
+/// What a person chose for each of several findings of one merge.
+#[derive(Debug, Clone, Default)]
+pub struct FindingChoices {
+    /// Ids of findings, each with the choice.
+    pub choices: Vec<(String, FindingChoice)>,
+    /// The subject of the survival commit; without it, one that names the files.
+    pub subject: Option<String>,
+    pub why: String,
+    /// Defaults to the current user.
+    pub by: Option<String>,
+    /// Accepts also what the policy refuses.
+    pub override_policy: bool,
+    /// Writes nothing.
+    pub dry_run: bool,
+}
+
+/// The edits that a review put back, and the losses that it accepted.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MergeReviewAnswer {
+    /// The survival commit; null if no edit was put back.
+    pub survival: Option<MergeSurvivalAnswer>,
+    /// The accepted losses.
+    pub recorded: Vec<FindingDecision>,
+    pub audit: MergeAuditAnswer,
 }
 
 /// Decisions that were put on record, and what the audit says with them.
@@ -125,6 +202,9 @@ pub struct MergeFinding {
     pub ours: Option<VersionExcerpt>,
     pub theirs: Option<VersionExcerpt>,
     pub merged: Option<VersionExcerpt>,
+    /// What the policy says about this finding; absent if no rule matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<FindingRuling>,
     /// What was decided about this finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<FindingDecision>,
@@ -134,14 +214,27 @@ pub struct MergeFinding {
 }
 
 impl MergeFinding {
-    /// Returns true if the finding makes the audit fail: it is hard, and nobody decided that the merge stands.
+    /// Returns true if the finding makes the audit fail: it is hard or a rule asks for a decision, and neither a person nor
+    /// the policy decided that the merge stands.
     pub fn is_open(&self) -> bool {
-        self.class.is_hard() && !self.is_accepted()
+        (self.class.is_hard() || self.ruling.is_some()) && !self.is_accepted()
     }
 
-    /// Returns true if somebody decided that the merge stands as it is.
+    /// Returns true if somebody, or the policy, decided that the merge stands as it is.
     pub fn is_accepted(&self) -> bool {
-        self.decision.as_ref().is_some_and(|decision| decision.chosen == FindingChoice::Merged)
+        let ruled = self.ruling.as_ref().and_then(|ruling| ruling.choose);
+        match &self.decision {
+            Some(decision) => decision.chosen == FindingChoice::Merged,
+            None => ruled == Some(FindingChoice::Merged),
+        }
+    }
+
+    /// Returns the choice that puts the edit back; `None` if there is no edit to put back.
+    pub fn restoring_choice(&self) -> Option<FindingChoice> {
+        self.side.map(|side| match side {
+            MergeSide::Ours => FindingChoice::Ours,
+            MergeSide::Theirs => FindingChoice::Theirs,
+        })
     }
 }
 
@@ -194,6 +287,14 @@ impl MergeAuditAnswer {
         } else {
             AuditOutcome::Contested
         }
+    }
+
+    /// Returns the findings whose edits the policy wants back.
+    pub fn wanted_by_policy(&self) -> impl Iterator<Item = &MergeFinding> {
+        self.findings.iter().filter(|finding| {
+            let chosen = finding.ruling.as_ref().and_then(|ruling| ruling.choose);
+            chosen.is_some() && chosen == finding.restoring_choice()
+        })
     }
 
     /// Shortens its long lists.
@@ -292,12 +393,20 @@ impl Answer for GitHooksAnswer {
     const SCHEMA: &'static str = "probity/git-hooks/v1";
 }
 
+impl Answer for FindingPolicyAnswer {
+    const SCHEMA: &'static str = "probity/merge-finding-policy/v1";
+}
+
 impl Answer for MergeFindingDecisions {
     const SCHEMA: &'static str = "probity/merge-finding-decisions/v1";
 }
 
 impl Answer for MergeDecisionAnswer {
     const SCHEMA: &'static str = "probity/merge-decision/v1";
+}
+
+impl Answer for MergeReviewAnswer {
+    const SCHEMA: &'static str = "probity/merge-review/v1";
 }
 
 impl Answer for MergeSurvivalAnswer {

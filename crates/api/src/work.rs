@@ -67,6 +67,8 @@ work_counts! {
     cgroup_migrations = "cgroup migrations";
     /// Reads of files below `/proc/<pid>`.
     process_reads = "reads below /proc/<pid>";
+    /// Entries of the state directory whose metadata was read, to tell whether a command touched them.
+    state_entries = "entries of the state directory";
     /// Bytes written to caches.
     cache_bytes_written = "bytes written to caches";
     /// Source files that were parsed.

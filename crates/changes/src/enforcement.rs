@@ -5,11 +5,12 @@ use probity_api::change::ChangeEnforcement;
 use probity_api::govern::setup::CodingAgent;
 use probity_guard::{
     BOUND_DIR, CONFIGURATION_FILES, SESSION_STATE_FILE, SESSIONS_DIR, SessionState, configuration_digest,
-    intent_file,
+    intent_file, program_identity,
 };
 use probity_intents::IntentId;
 use probity_workspace::Workspace;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Returns what kept the session of an intent to its scope. What cannot be read counts for nothing.
@@ -22,6 +23,9 @@ pub(crate) fn of_intent(workspace: &Workspace, intent_id: &IntentId) -> ChangeEn
     let state = state.map(|bytes| SessionState::parse(&bytes)).unwrap_or_default();
     if state.configuration.is_empty() {
         return ChangeEnforcement::AfterTheFact;
+    }
+    if is_replaced(&state) {
+        return ChangeEnforcement::HookBroken;
     }
     let is_claude = state.agent == CodingAgent::Claude.as_str();
     if is_claude && fs::read_to_string(CLAUDE_MANAGED_SETTINGS).is_ok_and(|text| starts_hook(&text)) {
@@ -39,4 +43,11 @@ pub(crate) fn of_intent(workspace: &Workspace, intent_id: &IntentId) -> ChangeEn
     } else {
         ChangeEnforcement::HookHeld
     }
+}
+
+/// Returns whether the program of the hook is not the one that answered the first event of the session.
+fn is_replaced(state: &SessionState) -> bool {
+    let now = fs::metadata(&state.program)
+        .map(|facts| program_identity(facts.size(), facts.ino(), (facts.ctime(), facts.ctime_nsec())));
+    !state.program.is_empty() && now.ok().as_ref() != Some(&state.program_identity)
 }

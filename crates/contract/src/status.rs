@@ -71,7 +71,7 @@ probity_core::code_enum! {
             "analyze after the change";
         AfterRunNotNew = "after_run_not_new",
             "the analyses before and after the change are the same",
-            "analyze again after the edit: both names mean the same run";
+            "analyze again after the edit: both names refer to the same run";
         AfterRunStale = "after_run_stale",
             "the tree changed after it was analyzed",
             "analyze again: the tree changed after the run that was named";

@@ -284,7 +284,9 @@ fn runs(patch: &VerificationInput, profile: VerificationProfile) -> RunComparabi
             _ => RunComparability::NotNeeded,
         };
     };
-    if required && before.run_id == after.run_id {
+    // The tree as it is may have the analysis of its base: a patch of permission bits changes no content.
+    let describes_tree = patch.tree_run_id.as_ref() == Some(&after.run_id) && !patch.changed_files.is_empty();
+    if required && before.run_id == after.run_id && !describes_tree {
         RunComparability::Unusable(ContractReason::AfterRunNotNew)
     } else if patch.tree_run_id.as_ref().is_some_and(|tree| *tree != after.run_id) {
         RunComparability::Unusable(ContractReason::AfterRunStale)

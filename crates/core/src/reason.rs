@@ -7,7 +7,7 @@ crate::code_enum! {
     /// Why something was refused, failed or reported.
     pub enum ReasonCode {
         ReconUntrackedDelta = "RECON.UNTRACKED_DELTA", "a changed path is outside the sealed scope",
-            "widen the scope with `probity amend`, undo the change with `probity revert`, or make it in a run of its own";
+            "widen the scope with `probity amend`, undo the change with `probity revert`, or make it in a separate run";
         ReconOutsideRoot = "RECON.OUTSIDE_ROOT", "a commit or the index changes a path outside of the root, which lies below the top of the repository",
             "take the commit back (`git reset`), or govern the whole repository with `--root` at its top";
         ReconSnapshotMissing = "RECON.SNAPSHOT_MISSING", "one of the two snapshots could not be taken, so it is not known what changed",
@@ -18,7 +18,7 @@ crate::code_enum! {
         UnsafeSocket = "UNSAFE.SOCKET", "the tree contains a socket, whose content cannot be judged", "remove it";
         UnsafeDevice = "UNSAFE.DEVICE", "the tree contains a device file, whose content cannot be judged", "remove it";
         UnsafeMountPoint = "UNSAFE.MOUNT_POINT", "another file system is mounted inside the tree", "unmount it, or run Probity inside it";
-        UnsafeHardLink = "UNSAFE.HARD_LINK", "a file has a hard link outside the tree and can be changed through it", "replace the file by a copy of itself";
+        UnsafeHardLink = "UNSAFE.HARD_LINK", "a file has a hard link outside the tree and can be changed through it", "replace the file with a copy of itself";
         UnsafeLinkEscapes = "UNSAFE.LINK_ESCAPES", "a symbolic link points out of the tree; writes through it are not seen",
             "remove the link, or point it into the tree";
         UnsafeNameCollision = "UNSAFE.NAME_COLLISION", "two names differ only in case or Unicode form, on a file system that folds them", "rename one of the two";
@@ -27,7 +27,7 @@ crate::code_enum! {
         TreeUnstable = "TREE.UNSTABLE", "a path kept changing while it was read", "stop what writes there and run again";
         TreeTouched = "TREE.TOUCHED", "the owner, attributes or timestamps of an entry changed, but not its content",
             "nothing to do unless these matter to you; content, type and permission bits are the same";
-        RunCommandFailed = "RUN.COMMAND_FAILED", "the command ended with an exit code other than 0", "read its output, fix the cause and run again";
+        RunCommandFailed = "RUN.COMMAND_FAILED", "the command failed: its exit code is not 0", "read its output, fix the cause and run again";
         RunCommandNotStarted = "RUN.COMMAND_NOT_STARTED", "the command could not be started", "check its name and permissions";
         RunCancelled = "RUN.CANCELLED", "the run was stopped by Ctrl-C or a signal", "run again when you are ready";
         RunInterrupted = "RUN.INTERRUPTED", "Probity was killed before it could write evidence; the next start closed the run",
@@ -37,8 +37,8 @@ crate::code_enum! {
         RunLocked = "RUN.LOCKED", "another run works on this tree", "wait for it, or use another worktree";
         RunClaimed = "RUN.CLAIMED", "somebody else's live intent holds paths of the scope; nothing ran",
             "wait until it is finished (`probity status` shows it), or leave its paths out of the scope with `!`";
-        RunUnknown = "RUN.UNKNOWN", "no run has this name, or several have", "`probity evidence list` shows the runs of this repository";
-        AnalysisUnknown = "ANALYSIS.UNKNOWN", "no stored analysis has this name, or several have",
+        RunUnknown = "RUN.UNKNOWN", "no run has this name, or more than one does", "`probity evidence list` shows the runs of this repository";
+        AnalysisUnknown = "ANALYSIS.UNKNOWN", "no stored analysis has this name, or more than one does",
             "`probity runs list` shows the stored analyses; `probity analyze` makes one";
         AnalysisPathUnknown = "ANALYSIS.PATH_UNKNOWN", "a path is not in the analysis of the tree: it is not there, or its language is not read",
             "name source files of the tree; `probity analyze` says which files were read";
@@ -52,14 +52,14 @@ crate::code_enum! {
         GateNotStarted = "GATE.NOT_STARTED", "a gate's command could not be started", "install the program or correct `run` in the policy";
         GateSurvivors = "GATE.SURVIVORS", "a gate left processes running; they were killed and the gate failed", "make the gate wait for its child processes";
         GateProgramChanged = "GATE.PROGRAM_CHANGED", "a program that a gate executes is not the one that was sealed, so the gate was not run",
-            "restore the program; change programs of gates in a run of their own, without that gate";
+            "restore the program; change gate programs in a separate run, without that gate";
         GateInputChanged = "GATE.INPUT_CHANGED", "the change touches what a gate executes, imports or is given by name",
-            "have a person look at it: the gate judged with it";
+            "have a person review it: the gate's result depends on it";
         SealPlanMismatch = "SEAL.PLAN_MISMATCH", "the plan is not the one that was sealed", "use the sealed plan; a new plan needs a new run";
         SealMissingGates = "SEAL.MISSING_GATES", "gates of the sealed plan did not run", "run every gate of the sealed plan";
         SealScopeViolation = "SEAL.SCOPE_VIOLATION", "a changed path is outside the sealed scope and its amendments",
-            "widen the scope, revert the path, or make the change in a run of its own";
-        SealPolicyDrift = "SEAL.POLICY_DRIFT", "the policy has other versions than the sealed plan", "run again under the current policy";
+            "widen the scope, revert the path, or make the change in a separate run";
+        SealPolicyDrift = "SEAL.POLICY_DRIFT", "the policy's versions are not those of the sealed plan", "run again under the current policy";
         SealDamaged = "SEAL.DAMAGED", "the stored seal of a run is missing or was altered", "treat the run as failed and run again";
         EvidenceManifestMissing = "EVIDENCE.MANIFEST_MISSING", "the bundle has no manifest.json", "get the whole bundle";
         EvidenceSchemaInvalid = "EVIDENCE.SCHEMA_INVALID", "a field of the manifest is missing, misspelled or of the wrong type",
@@ -72,7 +72,7 @@ crate::code_enum! {
         EvidenceArtifactMismatch = "EVIDENCE.ARTIFACT_MISMATCH", "a file of the bundle was changed", "do not trust this bundle; get it from its author again";
         EvidenceArtifactUnlisted = "EVIDENCE.ARTIFACT_UNLISTED", "the bundle has a file that the manifest does not list",
             "remove the file or do not trust the bundle";
-        EvidenceProfileMismatch = "EVIDENCE.PROFILE_MISMATCH", "the run was made under another profile than the one required",
+        EvidenceProfileMismatch = "EVIDENCE.PROFILE_MISMATCH", "the run used a different profile than the one required",
             "run again with the required profile";
         EvidenceDeltaMismatch = "EVIDENCE.DELTA_MISMATCH", "the recorded changes, their list of paths and the two tree hashes contradict each other",
             "do not trust this bundle";
@@ -85,7 +85,7 @@ crate::code_enum! {
             "add the key to the trust file if you trust it";
         EvidenceSignatureInvalid = "EVIDENCE.SIGNATURE_INVALID", "the signature does not fit the manifest", "do not trust this bundle";
         EvidencePartMissing = "EVIDENCE.PART_MISSING", "the bundle lacks a part that every bundle of a run has", "get the whole bundle";
-        EvidenceSealMismatch = "EVIDENCE.SEAL_MISMATCH", "the manifest says something else than the seal of the run", "do not trust this bundle";
+        EvidenceSealMismatch = "EVIDENCE.SEAL_MISMATCH", "the manifest contradicts the seal of the run", "do not trust this bundle";
         EvidenceLandingMismatch = "EVIDENCE.LANDING_MISMATCH", "what landed or waits is not what the run changed, or a run that failed landed something",
             "do not trust this bundle";
         EvidenceEnforcementTooWeak = "EVIDENCE.ENFORCEMENT_TOO_WEAK", "the run was enforced less strongly than required",
@@ -101,7 +101,7 @@ crate::code_enum! {
         EvidenceFindingMismatch = "EVIDENCE.FINDING_MISMATCH", "the findings and the reasons of the verdict do not follow from the recorded facts",
             "do not trust this bundle";
         EvidenceDerivedMismatch = "EVIDENCE.DERIVED_MISMATCH", "a member of the manifest is not what follows from the other facts", "do not trust this bundle";
-        EvidenceSummaryMismatch = "EVIDENCE.SUMMARY_MISMATCH", "the page for people says something else than the manifest",
+        EvidenceSummaryMismatch = "EVIDENCE.SUMMARY_MISMATCH", "summary.md contradicts the manifest",
             "read the manifest; do not trust this bundle";
         EvidenceTooLarge = "EVIDENCE.TOO_LARGE", "the bundle or receipt has more files, levels, bytes or values than any real one",
             "do not trust it; get the evidence as Probity wrote it";
@@ -111,14 +111,14 @@ crate::code_enum! {
         EvidenceTreeMismatch = "EVIDENCE.TREE_MISMATCH", "the tree is not, or no longer, the one that the bundle describes",
             "compare with the tree as it was when the run ended";
         LogShortened = "LOG.SHORTENED", "the log, or something that it lists, is shorter than it was",
-            "find out who removed it and restore the state directory from a backup; `probity log show` names what knows more; `probity log restart` accepts the loss on the record";
-        LogInconsistent = "LOG.INCONSISTENT", "two places tell different stories about the same part of the log",
+            "find out who removed it and restore the state directory from a backup; `probity log show` names the place that has more; `probity log restart` accepts the loss on the record";
+        LogInconsistent = "LOG.INCONSISTENT", "two places disagree about the same part of the log",
             "find out who rewrote it and restore the state directory from a backup; `probity log show` names the places; `probity log restart` accepts the loss on the record";
-        LogRestartRefused = "LOG.RESTART_REFUSED", "the log is not begun again: nothing is wrong with it, or a governed run is open",
+        LogRestartRefused = "LOG.RESTART_REFUSED", "the log was not restarted: nothing is wrong with it, or a governed run is open",
             "`probity doctor` and `probity evidence chain` tell what is wrong; let open runs end first";
         LogProofInvalid = "LOG.PROOF_INVALID", "the proof does not show that this bundle is in the log of the checkpoint",
             "ask for a new proof: `probity evidence prove RUN`";
-        LogCheckpointInvalid = "LOG.CHECKPOINT_INVALID", "this is no checkpoint of a log, or one of its signatures does not fit",
+        LogCheckpointInvalid = "LOG.CHECKPOINT_INVALID", "this is not a checkpoint of a log, or one of its signatures is invalid",
             "ask for a new checkpoint: `probity log checkpoint`";
         LogWitnessesMissing = "LOG.WITNESSES_MISSING", "fewer witnesses than required have countersigned the checkpoint",
             "let the witnesses countersign it with `probity log witness`";
@@ -128,17 +128,17 @@ crate::code_enum! {
         ScopeEmptySegment = "SCOPE.EMPTY_SEGMENT", "a pattern or path has an empty segment (`//`)", "write a single `/`";
         ScopeTrailingSlash = "SCOPE.TRAILING_SLASH", "a pattern or path ends with `/`", "write `dir/**` for everything below `dir`";
         ScopeDotSegment = "SCOPE.DOT_SEGMENT", "a pattern or path has a segment `.` or `..`", "write the path as the tree has it";
-        ScopeDoubleStarInSegment = "SCOPE.DOUBLE_STAR_IN_SEGMENT", "`**` stands beside other characters in a segment", "write `**/*.py` instead of `**.py`";
+        ScopeDoubleStarInSegment = "SCOPE.DOUBLE_STAR_IN_SEGMENT", "`**` shares a segment with other characters", "write `**/*.py` instead of `**.py`";
         ScopeUnclosedClass = "SCOPE.UNCLOSED_CLASS", "a `[` has no `]`", "close it, or write `[[]` for the character itself";
-        ScopeBadRange = "SCOPE.BAD_RANGE", "a range runs backwards, as `[z-a]`", "swap its ends";
+        ScopeBadRange = "SCOPE.BAD_RANGE", "a range is reversed, such as `[z-a]`", "swap its ends";
         ScopeGlobInLiteral = "SCOPE.GLOB_IN_LITERAL", "a list of literal paths contains `*` or `?`",
             "list the files; only the `--scope` of a run takes patterns";
         ScopeAllowedAndForbidden = "SCOPE.ALLOWED_AND_FORBIDDEN", "a path is allowed and forbidden at once",
             "remove it from one of the two lists";
-        ScopeBeyondLink = "SCOPE.BEYOND_LINK", "a path is beyond a symbolic link, so the file has another name",
+        ScopeBeyondLink = "SCOPE.BEYOND_LINK", "a path goes through a symbolic link, so the file's real name is different",
             "declare the real name";
         ScopeHardLink = "SCOPE.HARD_LINK", "a file has several names in the tree, and not all of them are declared",
-            "declare every name of the file, or replace the hard link by a copy";
+            "declare every name of the file, or replace the hard link with a copy";
         ScopeNoInclude = "SCOPE.NO_INCLUDE", "the scope only excludes, so it covers nothing",
             "start with a pattern that includes something";
         ScopeNamesDirectory = "SCOPE.NAMES_DIRECTORY", "an entry names a directory and covers only that name, not the files below it",
@@ -185,12 +185,12 @@ crate::code_enum! {
             "split the change";
         ConfigInvalid = "CONFIG.INVALID", "the configuration is not valid",
             "correct the place that the message names in `probity.toml`";
-        ConfigExists = "CONFIG.EXISTS", "a policy exists already",
-            "edit it; `probity init --dry-run` shows what a new one would say";
+        ConfigExists = "CONFIG.EXISTS", "a policy already exists",
+            "edit it; `probity init --dry-run` shows what a new one would contain";
         ConfigForeign = "CONFIG.FOREIGN", "the configuration of another program cannot be edited safely",
             "make the change by hand, or fix the file and try again";
         InputMissing = "INPUT.MISSING", "a file, commit or other thing that was named does not exist or cannot be read",
-            "check the name, and that you may read it";
+            "check the name, and that you have permission to read it";
         InputInvalid = "INPUT.INVALID", "a given file does not have the format that is expected",
             "give a complete file in the format that the option asks for";
         UsageInvalid = "USAGE.INVALID", "an argument is missing, unknown or of the wrong form",
@@ -207,7 +207,7 @@ crate::code_enum! {
             "remove one of the two";
         JsonNonFinite = "JSON.NON_FINITE", "a number is not finite",
             "write a number that a double can hold";
-        JsonIntegerPrecision = "JSON.INTEGER_PRECISION", "an integer is too large to mean the same to every reader",
+        JsonIntegerPrecision = "JSON.INTEGER_PRECISION", "an integer is too large for every reader to read it exactly",
             "write it as a string";
         JsonLoneSurrogate = "JSON.LONE_SURROGATE", "an escape is half of a surrogate pair",
             "write the whole character";
@@ -229,31 +229,31 @@ crate::code_enum! {
             "look at the submodule, then run the command that the message names";
         RevertHeld = "REVERT.HELD", "a live intent holds the path, so the change may be its owner's and not the run's",
             "ask the owner; to undo the change all the same, name the path: `probity revert RUN PATH`";
-        LandConflict = "LAND.CONFLICT", "the tree changed at a path that the run changed, too; nothing landed and the layer is held",
+        LandConflict = "LAND.CONFLICT", "a path that the run changed was also changed in the tree; nothing landed, and the run's changes are held",
             "merge both with `probity land RUN --rebase`, or drop the run's changes with `probity discard RUN`";
-        LandStartUnknown = "LAND.START_UNKNOWN", "others changed this path or its directory during the run, so what was there at the start is not known; the layer is held",
+        LandStartUnknown = "LAND.START_UNKNOWN", "others changed this path or its directory during the run, so what was there at the start is not known; the run's changes are held",
             "look at it with `probity diff RUN`, then `probity land RUN`; `start_look = \"walk\"` in `[enforce]` knows every start";
-        LandBaseMoves = "LAND.BASE_MOVES", "the tree kept changing between the gates and the landing; nothing landed and the layer is held",
+        LandBaseMoves = "LAND.BASE_MOVES", "the tree kept changing between the gates and the landing; nothing landed, and the run's changes are held",
             "land it with `probity land RUN` when the tree is quiet";
-        LandUnsafe = "LAND.UNSAFE", "an entry of the layer cannot land: it is no file, directory or link, has a set-id bit, or leads out of the tree",
+        LandUnsafe = "LAND.UNSAFE", "an entry cannot land: it is not a file, directory or link, has a set-id bit, or leads out of the tree",
             "look at it with `probity diff RUN`; land the rest with `probity land RUN --only PATH`";
-        LandFailed = "LAND.FAILED", "the changes could not be brought into the tree; nothing landed and the layer is held",
-            "cure the named cause, such as a full disk, then land them with `probity land RUN`";
+        LandFailed = "LAND.FAILED", "the changes could not be brought into the tree; nothing landed, and they are held",
+            "fix the named cause, such as a full disk, then land them with `probity land RUN`";
         LandOtherFileSystem = "LAND.OTHER_FILE_SYSTEM", "the tree and Probity's state are on different file systems, so a change cannot land all at once",
             "keep the worktree on the file system of its git directory";
         ProcMissing = "SYSTEM.NO_PROC", "/proc is not mounted, so processes cannot be told apart and a run cannot be confined",
             "mount it: `mount -t proc proc /proc`; in a chroot, before you enter it";
         StateInUse = "STATE.IN_USE", "runs or intents are open, or changes are held, and the state has the only copy of them",
             "finish or clear what `probity status` lists, land or discard held changes, then try again";
-        LayerUnknown = "LAYER.UNKNOWN", "no held layer belongs to this run: it landed, was discarded, or did not run in a view",
-            "`probity status` lists the held layers";
+        LayerUnknown = "LAYER.UNKNOWN", "this run holds no changes: they landed or were discarded, or it did not run in a view",
+            "`probity evidence show RUN` says what it changed; `probity status` lists the runs that hold changes";
         LayerBusy = "LAYER.BUSY", "another process uses the layer of this run",
             "wait until it ends";
         LayerChanged = "LAYER.CHANGED", "the held layer does not have the content that the evidence recorded",
             "do not land it; drop it with `probity discard RUN` and run again";
-        EnforceUnavailable = "ENFORCE.UNAVAILABLE", "the demanded level of enforcement cannot be had here, so nothing ran",
-            "cure the named cause, or run with `--enforce auto`; `probity doctor` tests every level";
-        EnforceDegraded = "ENFORCE.DEGRADED", "the strongest level of enforcement cannot be had here, so a weaker one was used",
+        EnforceUnavailable = "ENFORCE.UNAVAILABLE", "the required level of enforcement is not available here, so nothing ran",
+            "fix the named cause, or run with `--enforce auto`; `probity doctor` tests every level";
+        EnforceDegraded = "ENFORCE.DEGRADED", "the strongest level of enforcement is not available here, so a weaker one was used",
             "`probity doctor` says why; `[enforce] minimum` in the policy refuses such runs";
         ViewNoDirRename = "VIEW.NO_DIR_RENAME", "directories of the scope are too large to be copied first, so renaming them fails with EXDEV",
             "name a smaller directory in the scope, or move files instead of directories";
@@ -333,7 +333,7 @@ crate::code_enum! {
             "make one with `probity keys generate`";
         CommitNoStore = "COMMIT.NO_STORE", "there is no commit store",
             "make one with `probity commits init --schema FILE`, or name one with `--store FILE`";
-        CommitStoreExists = "COMMIT.STORE_EXISTS", "a commit store exists already",
+        CommitStoreExists = "COMMIT.STORE_EXISTS", "a commit store already exists",
             "use it, or choose another path";
         CommitUnknown = "COMMIT.UNKNOWN", "no commit, or more than one, has this name",
             "`probity commits log` lists the commits, `probity commits ref` the names";

@@ -184,7 +184,7 @@ impl<'a> VerificationSubject<'a> {
     /// Check 7, if required: the plan was made under this profile.
     pub(crate) fn profile(&self) -> Option<Vec<CheckFailure>> {
         let profile = self.trust.profile.as_ref()?;
-        let detail = format!("`{}` and not `{profile}`", self.manifest.plan.profile);
+        let detail = format!("`{}` instead of `{profile}`", self.manifest.plan.profile);
         Some(failure_unless(
             self.manifest.plan.profile == *profile,
             ReasonCode::EvidenceProfileMismatch,

@@ -37,7 +37,7 @@ pub enum ChainPredecessor {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this is no trust file: {0}")]
+#[error("this is not a trust file: {0}")]
 pub struct TrustError(String);
 
 #[derive(Deserialize)]

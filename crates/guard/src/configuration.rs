@@ -46,6 +46,12 @@ pub fn configuration_digest(contents: &[Option<Vec<u8>>]) -> String {
     Digest::of(text.as_bytes()).to_hex()[..32].to_owned()
 }
 
+/// Returns what tells a program from another one at the same path. The time of the last change of its entry cannot be set, unlike
+/// that of its content.
+pub fn program_identity(size: u64, inode: u64, changed_at: (i64, i64)) -> String {
+    format!("{size} {inode} {}.{:09}", changed_at.0, changed_at.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@
 //! else is refused with the path, its holder and the call to make. Never guess who (law 5): an intent that no session
 //! started counts for a session only if that session has none and no other owner could be meant.
 
-use crate::guarded_files::{GuardedFileKind, guarded_file};
+use crate::guarded_files::{GuardedFileKind, guarded_file, touches};
 use crate::shell::{ShellWorld, WriteKind};
 use crate::snapshot::{GuardSnapshot, GuardedIntent, RunGuard, SessionRecord};
 use probity_core::bytes::escape;
@@ -28,6 +28,9 @@ pub trait GuardWorld: ShellWorld {
 
     /// Returns the governed tree in which the session works.
     fn session_tree(&self) -> Option<Rc<GovernedTree>>;
+
+    /// Returns the programs of the guard itself, absolute: whoever replaces them disarms it.
+    fn guard_programs(&self) -> Vec<String>;
 
     /// Returns whether a process is alive and not an ancestor of the agent: a run around the agent is no stranger.
     fn is_foreign_process(&self, pid: u32) -> bool;
@@ -191,13 +194,24 @@ fn decide_place(place: &str, kind: WriteKind, world: &dyn GuardWorld) -> PlaceVe
         None => (world.tree_of(place), place.to_owned()),
     };
     let place = place.as_str();
+    // A session outside of every governed tree that writes outside, too, is none of the guard's business.
+    if tree.is_none() && world.session_tree().is_none() {
+        return PlaceVerdict::Pass;
+    }
     let roots: Vec<&str> = tree.iter().map(|tree| tree.root.as_str()).collect();
     let state = tree.as_ref().map(|tree| tree.state_dir.as_str());
-    if let Some(found) =
-        guarded_file(place, is_deep && kind != WriteKind::Pattern, &roots, world.home(), state)
-    {
-        // Outside every governed tree, only the configuration of the user's agents concerns the guard.
-        if tree.is_some() || found == GuardedFileKind::AgentConfiguration {
+    let is_whole = is_deep && kind != WriteKind::Pattern;
+    let found = guarded_file(place, is_whole, &roots, world.home(), state).or_else(|| {
+        let programs = world.guard_programs();
+        let is_program =
+            programs.iter().any(|program| touches(place, program, is_whole && !roots.contains(&place)));
+        is_program.then_some(GuardedFileKind::GuardProgram)
+    });
+    if let Some(found) = found {
+        // Outside every governed tree, only the user's agents and the guard itself concern the guard.
+        let concerns_guard =
+            matches!(found, GuardedFileKind::AgentConfiguration | GuardedFileKind::GuardProgram);
+        if tree.is_some() || concerns_guard {
             return refuse(
                 RefusalCode::Guarded,
                 format!(

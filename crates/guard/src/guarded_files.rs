@@ -2,7 +2,7 @@
 
 /// Files below a project or a home directory that switch hooks, permissions or MCP servers. A trailing slash means
 /// everything below.
-const AGENT_CONFIGURATION: [&str; 28] = [
+const AGENT_CONFIGURATION: [&str; 29] = [
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".claude/hooks/",
@@ -28,6 +28,7 @@ const AGENT_CONFIGURATION: [&str; 28] = [
     ".copilot/",
     "opencode.json",
     "opencode.jsonc",
+    "opencode-probity.js",
     ".opencode/",
     ".config/opencode/",
     ".config/github-copilot/",
@@ -49,6 +50,7 @@ pub enum GuardedFileKind {
     ProbityPolicy,
     ProbityState,
     GitPrograms,
+    GuardProgram,
 }
 
 impl GuardedFileKind {
@@ -58,6 +60,7 @@ impl GuardedFileKind {
             Self::ProbityPolicy => "is Probity's policy",
             Self::ProbityState => "is Probity's state",
             Self::GitPrograms => "configures programs that git runs",
+            Self::GuardProgram => "is a program of the guard",
         }
     }
 }
@@ -102,7 +105,7 @@ pub fn guarded_file(
 }
 
 /// Returns whether writing `path` touches `guarded`, a file or, with a trailing slash, a directory.
-fn touches(path: &str, guarded: &str, is_deep: bool) -> bool {
+pub(crate) fn touches(path: &str, guarded: &str, is_deep: bool) -> bool {
     let is_above = || {
         let dir = guarded.trim_end_matches('/');
         dir == path || dir.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))

@@ -16,7 +16,7 @@ mod patch;
 pub mod shell;
 mod snapshot;
 
-pub use configuration::{CONFIGURATION_FILES, configuration_digest};
+pub use configuration::{CONFIGURATION_FILES, configuration_digest, program_identity};
 pub use decision::{
     GovernedTree, GuardRefusal, GuardVerdict, GuardWorld, PathWrite, RefusalCode, ToolCallEffects, decide,
     own_intents,

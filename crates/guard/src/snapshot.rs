@@ -244,6 +244,9 @@ pub struct SessionState {
     pub configuration: String,
     /// Whether that configuration changed during the session.
     pub is_altered: bool,
+    /// The program of the hook at that event: its path, and what tells whether it was replaced.
+    pub program: String,
+    pub program_identity: String,
 }
 
 impl SessionState {

@@ -136,3 +136,23 @@ fn lines_that_nobody_saw_before_are_read_nearly_as_well() {
     assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
     assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
 }
+
+/// Lines of the kind that agents write and lines that hide a write, labeled before the parser was asked.
+#[test]
+fn a_second_set_that_nobody_saw_before_is_read_nearly_as_well() {
+    let score = score(&labeled(include_str!("second_held_out_commands.txt")));
+    println!("{}\n{}", score.summary(), score.wrong.join("\n"));
+    assert!(score.n_lines >= 300, "{} lines", score.n_lines);
+    assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
+    assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
+}
+
+/// Labeled after the parser was widened for the second set.
+#[test]
+fn a_third_set_shows_that_classes_were_closed_and_not_lines() {
+    let score = score(&labeled(include_str!("third_held_out_commands.txt")));
+    println!("{}\n{}", score.summary(), score.wrong.join("\n"));
+    assert!(score.n_lines >= 100, "{} lines", score.n_lines);
+    assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
+    assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
+}

@@ -133,7 +133,7 @@ fn after_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) -
     let mut lines = Vec::new();
     let digest = world.configuration_digest(&tree);
     if state.configuration.is_empty() {
-        state.configuration = digest;
+        world.note_guard(&mut state, digest);
     } else if state.configuration != digest {
         state.is_altered = true;
         lines.push(
@@ -225,7 +225,8 @@ fn session_start(world: &FileWorld) -> HookDecision {
         return HookDecision::Context(run_context(run));
     }
     let mut state = tree.session.state.clone();
-    state.configuration = world.configuration_digest(&tree);
+    let digest = world.configuration_digest(&tree);
+    world.note_guard(&mut state, digest);
     if state != tree.session.state {
         world.session_files(&tree).write(&state);
     }

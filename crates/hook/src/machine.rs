@@ -4,11 +4,12 @@ use crate::sessions::{CallerSession, SessionFiles};
 use probity_guard::shell::ShellWorld;
 use probity_guard::{
     CONFIGURATION_FILES, GUARD_FILE, GovernedTree, GuardRules, GuardSnapshot, GuardWorld, RunGuard,
-    SessionRecord, configuration_digest,
+    SessionRecord, SessionState, configuration_digest, program_identity,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -53,6 +54,16 @@ impl FileWorld {
         let base = |is_home: bool| if is_home { &self.home } else { &tree.root };
         let read = |&(is_home, name): &(bool, &str)| fs::read(Path::new(base(is_home)).join(name)).ok();
         configuration_digest(&CONFIGURATION_FILES.iter().map(read).collect::<Vec<_>>())
+    }
+
+    /// Notes how the guard stands at the first event of a session.
+    pub fn note_guard(&self, state: &mut SessionState, digest: String) {
+        state.configuration = digest;
+        let Ok(program) = std::env::current_exe() else { return };
+        let Ok(facts) = program.metadata() else { return };
+        state.program = program.to_string_lossy().into_owned();
+        state.program_identity =
+            program_identity(facts.size(), facts.ino(), (facts.ctime(), facts.ctime_nsec()));
     }
 
     fn governed(&self, root: &Path) -> Option<Rc<GovernedTree>> {
@@ -120,6 +131,14 @@ impl GuardWorld for FileWorld {
 
     fn session_tree(&self) -> Option<Rc<GovernedTree>> {
         self.tree_of(&self.cwd)
+    }
+
+    fn guard_programs(&self) -> Vec<String> {
+        let Ok(own) = std::env::current_exe() else { return Vec::new() };
+        let dir = own.parent().unwrap_or(Path::new("/")).to_owned();
+        let beside = ["probity", "probity-hook"].map(|name| dir.join(name));
+        let all = beside.into_iter().chain([own]);
+        all.filter_map(|path| path.to_str().map(str::to_owned)).collect()
     }
 
     fn is_foreign_process(&self, pid: u32) -> bool {

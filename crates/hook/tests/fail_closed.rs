@@ -79,21 +79,57 @@ fn a_wrong_argument_refuses() {
     }
 }
 
+/// Returns an edit in the words of an agent.
+fn edit_in(dialect: AgentDialect, root: &Path, path: &str) -> Vec<u8> {
+    let file = root.join(path);
+    let event = HookEvent::BeforeTool.name_in(dialect).unwrap_or_default();
+    let payload = match dialect {
+        AgentDialect::Copilot => json!({
+            "sessionId": "s", "cwd": root, "toolName": "create", "toolArgs": {"path": file, "file_text": ""},
+        }),
+        AgentDialect::OpenCode => json!({
+            "hook_event_name": event, "cwd": root, "tool_name": "write",
+            "input": {"tool": "write", "sessionID": "s"}, "output": {"args": {"filePath": file}},
+        }),
+        AgentDialect::Codex => json!({
+            "session_id": "s", "cwd": root, "hook_event_name": event, "tool_name": "apply_patch",
+            "tool_input": {"command": format!(
+                "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch\n", file.display()
+            )},
+        }),
+        AgentDialect::Gemini | AgentDialect::Qwen => json!({
+            "session_id": "s", "cwd": root, "hook_event_name": event, "tool_name": "write_file",
+            "tool_input": {"file_path": file, "content": ""},
+        }),
+        AgentDialect::Claude | AgentDialect::Cursor => json!({
+            "session_id": "s", "cwd": root, "hook_event_name": event, "tool_name": "Write",
+            "tool_input": {"file_path": file, "content": ""},
+        }),
+    };
+    payload.to_string().into_bytes()
+}
+
 #[test]
 fn a_hundred_at_once_all_decide() {
     let (_tree, root) = governed();
-    let payload = write_payload(&root, "a.txt");
-    let children: Vec<Child> = (0..100)
-        .map(|_| {
-            let mut child = start("claude", "before");
+    let each = 100_usize.div_ceil(AgentDialect::ALL.len());
+    let children: Vec<(AgentDialect, Child)> = (0..each)
+        .flat_map(|_| AgentDialect::ALL.iter().copied())
+        .map(|dialect| {
+            let mut child = start(dialect.as_str(), "before");
+            let payload = edit_in(dialect, &root, "a.txt");
             child.stdin.take().expect("piped").write_all(&payload).expect("writes");
-            child
+            (dialect, child)
         })
         .collect();
-    for child in children {
+    assert!(children.len() >= 100);
+    for (dialect, child) in children {
         let output = child.wait_with_output().expect("ends");
-        assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
-        assert!(String::from_utf8_lossy(&output.stdout).contains("no intent"));
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{dialect}: {words}");
+        // On a busy machine the deadline may end a call; it refuses, too.
+        assert!(words.contains("no intent") || words.contains("took too long"), "{dialect}: {words}");
+        assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok(), "{dialect}");
     }
 }
 
@@ -119,6 +155,51 @@ fn a_damaged_snapshot_refuses() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("snapshot cannot be read"));
 }
 
+/// Edit tools of agents and of other servers do not lead around the guard either.
+#[test]
+fn other_tools_cannot_disarm_the_guard() {
+    let (_tree, root) = governed();
+    let settings = root.join(".claude/settings.json");
+    fs::create_dir(root.join("links")).expect("creates");
+    std::os::unix::fs::symlink(&settings, root.join("links/harmless.txt")).expect("links");
+    for (tool, input) in [
+        ("Write", json!({"file_path": settings, "content": "{}"})),
+        ("Write", json!({"file_path": root.join("links/harmless.txt"), "content": "{}"})),
+        ("Edit", json!({"file_path": root.join("src/../.mcp.json"), "old_string": "a", "new_string": "b"})),
+        ("mcp__filesystem__write_file", json!({"path": settings, "content": "{}"})),
+        ("mcp__filesystem__edit_file", json!({"path": ".codex/hooks.json", "edits": []})),
+        ("mcp__filesystem__move_file", json!({"source": settings, "destination": "/tmp/off"})),
+        ("Write", json!({"file_path": HOOK, "content": ""})),
+    ] {
+        let payload = json!({
+            "session_id": "s", "cwd": root, "hook_event_name": "PreToolUse", "tool_name": tool,
+            "tool_input": input,
+        });
+        let output = call("claude", "before", payload.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{payload}");
+    }
+}
+
+#[test]
+fn a_session_outside_of_governed_trees_is_left_alone() {
+    let tree = tempfile::tempdir().expect("a directory");
+    fs::create_dir(tree.path().join(".git")).expect("creates");
+    let home = std::env::var("HOME").unwrap_or_default();
+    for command in [
+        "rm -rf .claude".to_owned(),
+        "echo x > a.txt".to_owned(),
+        format!("echo '{{}}' > {home}/.claude/settings.json"),
+        "this is ( not a command".to_owned(),
+    ] {
+        let payload = json!({
+            "session_id": "s", "cwd": tree.path(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": command},
+        });
+        let output = call("claude", "before", payload.to_string().as_bytes());
+        assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0), "{command}");
+    }
+}
+
 #[test]
 fn attempts_to_disarm_the_guard_are_refused() {
     let (_tree, root) = governed();
@@ -142,8 +223,41 @@ fn attempts_to_disarm_the_guard_are_refused() {
         "truncate -s 0 ~/.codex/config.toml",
         "printf x >> .git/hooks/pre-commit",
         "D=.claude; echo '{}' > $D/settings.json",
+        "echo e30= | base64 -d > .claude/settings.json",
+        "cp /tmp/x .claude/settings.local.json",
+        "install -m 644 /dev/null .codex/hooks.json",
+        "dd if=/dev/null of=.gemini/settings.json",
+        "perl -i -pe 's/deny/allow/' probity.toml",
+        "sed -i.bak s/hooks/x/ .claude/settings.json",
+        "jq '.hooks={}' .claude/settings.json | sponge .claude/settings.json",
+        "git checkout HEAD~1 -- .claude/settings.json",
+        "rsync -a /tmp/x/ .claude/",
+        "tar -xf x.tar -C .claude",
+        "unzip -o x.zip -d .claude",
+        "patch .claude/settings.json < x.diff",
+        "patch -p1 < x.diff",
+        "git apply x.diff",
+        "printf '%s' .claude/settings.json | xargs rm",
+        "find . -name settings.json -exec rm {} +",
+        "env -S 'rm .claude/settings.json'",
+        "nohup rm .mcp.json &",
+        "timeout 5 rm .mcp.json",
+        "cat x > >(tee .mcp.json)",
+        "rm .{claude,codex}/settings.json",
+        "x=.mcp; rm ${x}.json",
+        "f() { rm \"$1\"; }; f .mcp.json",
+        "sh -c 'rm \"$1\"' _ .mcp.json",
+        "rm opencode-probity.js",
+        "ln -s .claude c && rm c/settings.json; rm .claude/settings.json",
     ];
-    for command in commands {
+    let programs = [
+        format!("cp /bin/true {HOOK}"),
+        format!("ln -sf /bin/true {HOOK}"),
+        format!("mv {HOOK} /tmp/off"),
+        format!("chmod -x {HOOK}"),
+        format!("rm -rf {}", Path::new(HOOK).parent().expect("a directory").display()),
+    ];
+    for command in commands.iter().copied().chain(programs.iter().map(String::as_str)) {
         let payload = json!({
             "session_id": "s", "cwd": root, "hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": command},
@@ -259,11 +373,15 @@ proptest! {
     ) {
         if is_shaped && let Value::Object(members) = &mut value {
             members.insert("hook_event_name".into(), event.name_in(dialect).unwrap_or("none").into());
-            members.insert("tool_name".into(), tool.into());
+            for name in ["tool_name", "toolName"] {
+                members.insert(name.into(), tool.into());
+            }
             members.insert("cwd".into(), "/nowhere".into());
         }
         let found = answer(HookArguments { dialect, event }, value.to_string().as_bytes());
         match found.exit_code {
+            // The script around the hook refuses what passes with words.
+            0 if event == HookEvent::BeforeTool => prop_assert!(found.stdout.is_empty()),
             0 => prop_assert!(found.stdout.is_empty() || serde_json::from_str::<Value>(&found.stdout).is_ok()),
             code => {
                 prop_assert_eq!(code, 2);

@@ -4,6 +4,7 @@ use probity_hook::answer::HookAnswer;
 use probity_hook::payload::{self, AgentDialect, HookEvent};
 use probity_hook::process::{HookArguments, answer};
 use probity_hook::tool_call::{ToolAction, tool_action};
+use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -141,4 +142,66 @@ fn outside_a_governed_tree_the_hook_says_nothing() {
         let found = answer(recorded.arguments, &in_tree(&recorded.bytes, &root));
         assert_eq!(found, HookAnswer::default(), "{}", recorded.name);
     }
+}
+
+/// Damages a payload in every simple way: each member taken out or of another type, and the text cut off.
+fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let Ok(Value::Object(members)) = serde_json::from_slice::<Value>(bytes) else {
+        panic!("a payload is an object")
+    };
+    let mut found = Vec::new();
+    let mut push = |members: Map<String, Value>| found.push(Value::Object(members).to_string().into_bytes());
+    for name in members.keys() {
+        let mut without = members.clone();
+        without.remove(name);
+        push(without);
+        for odd in [
+            Value::Null,
+            Value::from(7),
+            Value::from("odd"),
+            Value::from(vec![1, 2]),
+            Value::from("x".repeat(10_000)),
+            Value::Object(Map::new()),
+        ] {
+            let mut changed = members.clone();
+            changed.insert(name.clone(), odd);
+            push(changed);
+        }
+    }
+    found.extend((1..8).map(|part| bytes[..bytes.len() * part / 8].to_vec()));
+    found
+}
+
+#[test]
+fn a_damaged_payload_is_refused_or_passes_in_silence() {
+    let tree = tempfile::tempdir().expect("a directory");
+    let root = tree.path().canonicalize().expect("a path");
+    fs::create_dir(root.join(".git")).expect("creates");
+    fs::write(root.join("probity.toml"), "").expect("writes");
+    let mut n_damaged = 0;
+    for recorded in recorded() {
+        let event = recorded.arguments.event;
+        // What comes before a tool and at the end of a turn starts no other program.
+        if event == HookEvent::SessionStart {
+            continue;
+        }
+        for bytes in damaged(&in_tree(&recorded.bytes, &root)) {
+            n_damaged += 1;
+            let found = answer(recorded.arguments, &bytes);
+            let name = &recorded.name;
+            match (event, found.exit_code) {
+                (HookEvent::BeforeTool, 0) => assert_eq!(found, HookAnswer::default(), "{name}"),
+                (HookEvent::BeforeTool, 2) => {
+                    assert!(found.stdout.contains("deny"), "{name}: {found:?}");
+                    assert_eq!(found.stderr.lines().count(), 1, "{name}: {found:?}");
+                }
+                (_, code) => {
+                    assert_eq!(code, 0, "{name}: {found:?}");
+                    let is_json = serde_json::from_str::<Value>(&found.stdout).is_ok();
+                    assert!(found.stdout.is_empty() || is_json, "{name}: {found:?}");
+                }
+            }
+        }
+    }
+    assert!(n_damaged > 3_000, "{n_damaged}");
 }

@@ -12,9 +12,10 @@ use crate::moved_code::TreeSearch;
 use crate::path_class::{SetAsideReason, class_of_content, class_of_path};
 use crate::survival::{SideTexts, SideView, VersionText, sought_line};
 use crate::trees::{BASE, FileGroup, OURS, RESULT, THEIRS, is_same};
-use probity_analysis::ItemKind;
-use probity_line_diff::{ChangedRegion, LineAlignment, merge, split_lines};
+use probity_analysis::{ItemKind, UnitKind};
+use probity_line_diff::{ChangedRegion, LineAlignment, aligned_pairs, merge, split_lines};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -65,6 +66,7 @@ fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, options: AuditOptions
     }
     search.set_own_paths(group.paths.iter().flatten().cloned());
     report.findings.extend(SIDES.iter().filter_map(|side| mode_loss(group, *side)));
+    report.findings.extend(SIDES.iter().filter_map(|side| rename_loss(group, *side, search)));
     let whole: Vec<AuditFinding> = SIDES.iter().filter_map(|side| file_loss(group, *side, search)).collect();
     let is_settled = group.versions[RESULT].is_none() || !whole.is_empty();
     report.findings.extend(whole);
@@ -155,6 +157,30 @@ fn mode_loss(group: &FileGroup, (version, other, side): (usize, usize, MergeSide
     };
     let mut finding = whole_file_finding(group, version, side, class, EditKind::Mode);
     finding.lost = vec![format!("mode {of_side:o}")];
+    Some(finding)
+}
+
+/// A file that a side gave another name, and that has its old name in the result.
+fn rename_loss(
+    group: &FileGroup,
+    (version, other, side): (usize, usize, MergeSide),
+    search: &TreeSearch<'_>,
+) -> Option<AuditFinding> {
+    let [base, of_side, of_other, result] =
+        [BASE, version, other, RESULT].map(|version| group.paths[version].as_ref());
+    let (base, of_side, result) = (base?, of_side?, result?);
+    // A file that is there under both names is a copy, and its old name may be wanted.
+    let is_undone = of_side != base && result != of_side && !search.has_file(RESULT, of_side);
+    if !is_undone {
+        return None;
+    }
+    let class = match of_other {
+        Some(path) if path == base && result == base => FindingClass::Lost,
+        Some(path) if path == of_side => FindingClass::Lost,
+        _ => FindingClass::Contested,
+    };
+    let mut finding = whole_file_finding(group, version, side, class, EditKind::RenameFile);
+    finding.lost = vec![format!("{base} renamed to {of_side}")];
     Some(finding)
 }
 
@@ -382,7 +408,43 @@ impl SideAudit<'_> {
                 }
             }
         }
+        findings.extend(self.lost_moves());
         findings
+    }
+
+    /// Finds functions, methods and classes that the side moved within the file, while the result has the order of the base.
+    fn lost_moves(&self) -> Vec<AuditFinding> {
+        let view = &self.view;
+        let orders = [view.base, view.side, view.other, view.result].map(UnitOrder::new);
+        let is_everywhere = |name: &&str| orders.iter().all(|order| order.places.contains_key(name));
+        let [base, side, other, result] =
+            orders.each_ref().map(|order| order.names().filter(is_everywhere).collect::<Vec<&str>>());
+        // Where the other side reordered, too, nobody can say which order is right.
+        if side == base || other != base || result != base {
+            return Vec::new();
+        }
+        let kept: BTreeSet<usize> = aligned_pairs(&base, &side).into_iter().map(|(_, at)| at).collect();
+        let moved = side.iter().enumerate().filter(|(at, _)| !kept.contains(at)).map(|(_, name)| *name);
+        moved.filter_map(|name| self.lost_move(name, orders[1].places[name])).collect()
+    }
+
+    fn lost_move(&self, name: &str, lines: [u32; 2]) -> Option<AuditFinding> {
+        let head = self.texts[self.version].get(lines[0] as usize - 1)?;
+        let path = self.group.path_in(self.version).clone();
+        Some(AuditFinding {
+            id: String::new(),
+            class: FindingClass::Lost,
+            kind: EditKind::Move,
+            side: Some(self.side),
+            path,
+            result_path: self.group.paths[RESULT].clone(),
+            place: EditPlace { version: self.version, lines },
+            entity: Some(name.to_owned()),
+            lines: Some(lines),
+            lost: vec![text_of_line(head)],
+            cause: Some(LossCause::Resolution),
+            versions: Default::default(),
+        })
     }
 
     fn class_of(&self, atom: EditAtom, region: &ChangedRegion) -> FindingClass {
@@ -550,6 +612,36 @@ impl SideAudit<'_> {
         let in_result = between(&view.side_to_result.forward, &region.after, view.result.items.len());
         excerpts[RESULT] = excerpt(&self.texts[RESULT], view.result, &in_result);
         excerpts
+    }
+}
+
+/// The units of a file with a name of their own, and their lines.
+struct UnitOrder<'a> {
+    places: BTreeMap<&'a str, [u32; 2]>,
+}
+
+impl<'a> UnitOrder<'a> {
+    fn new(file: &'a FileItems) -> Self {
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        for unit in &file.units {
+            *counts.entry(&unit.name).or_default() += 1;
+        }
+        let named = file.units.iter().filter(|unit| {
+            let is_movable = matches!(unit.kind, UnitKind::Function | UnitKind::Method | UnitKind::Class);
+            // Decorators and what has no name of its own (`<lambda>`) are no landmarks.
+            is_movable && counts[unit.name.as_str()] == 1 && !unit.name.contains('<')
+        });
+        let places =
+            named.map(|unit| (unit.name.as_str(), [unit.range.start_line, unit.range.end_line])).collect();
+        Self { places }
+    }
+
+    /// Returns the names in the order of the file.
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        let mut names: Vec<(&[u32; 2], &'a str)> =
+            self.places.iter().map(|(name, lines)| (lines, *name)).collect();
+        names.sort_unstable();
+        names.into_iter().map(|(_, name)| name)
     }
 }
 

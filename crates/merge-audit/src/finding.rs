@@ -53,6 +53,8 @@ probity_core::word_enum! {
         RemoveFile = "remove_file",
         UpdateFile = "update_file",
         RenameFile = "rename_file",
+        /// A function, method or class that stands at its old place again.
+        Move = "move",
         Mode = "mode",
         Symlink = "symlink",
         Submodule = "submodule",

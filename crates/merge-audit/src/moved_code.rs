@@ -50,6 +50,10 @@ impl<'a> TreeSearch<'a> {
         }
     }
 
+    pub(crate) fn has_file(&self, version: usize, path: &RepoPath) -> bool {
+        self.trees.get(path).is_some_and(|versions| versions[version].is_some())
+    }
+
     /// Returns true if other files were left unread because there were too many.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.n_read_bytes.get() > MAX_READ_BYTES

@@ -2,7 +2,7 @@
 
 use probity_line_diff::{LineAlignment, merge};
 use probity_merge_audit::{
-    AuditFinding, AuditOptions, FileVersion, FindingClass, FourTrees, MergeSide, audit, restore_edit,
+    AuditFinding, AuditOptions, EditKind, FileVersion, FindingClass, FourTrees, MergeSide, audit, restore_edit,
 };
 use probity_paths::RepoPath;
 use proptest::prelude::*;
@@ -183,6 +183,57 @@ proptest! {
             let _ = restore_edit(&text(0), &text(version), &text(3), finding.place.version, finding.place.lines);
         }
     }
+}
+
+fn file(name: &str, texts: [Option<&str>; 4]) -> (RepoPath, [Option<FileVersion>; 4]) {
+    let version = |text: &str| FileVersion {
+        mode: 0o100_644,
+        id: probity_core::Digest::of(text.as_bytes()).to_hex().into(),
+        bytes: Some(Arc::from(text.as_bytes())),
+    };
+    (RepoPath::parse(name.as_bytes()).expect("a path"), texts.map(|text| text.map(version)))
+}
+
+#[test]
+fn a_rename_that_the_result_undid_is_told() {
+    let text = python(&base_program(), "    ");
+    let edited = text.replace("step_0_0", "first_step");
+    for theirs in [&text, &edited] {
+        let undone = FourTrees::from([
+            file("old.py", [Some(&text), None, Some(theirs), Some(theirs)]),
+            file("new.py", [None, Some(&text), None, None]),
+        ]);
+        let found = audit(&undone, AuditOptions::default()).findings;
+        let told: Vec<_> =
+            found.iter().map(|one| (one.class, one.kind, one.side, one.path.to_string())).collect();
+        let expected = (FindingClass::Lost, EditKind::RenameFile, Some(MergeSide::Ours), "new.py".to_owned());
+        assert_eq!(told, [expected]);
+        let kept = FourTrees::from([
+            file("old.py", [Some(&text), None, Some(theirs), None]),
+            file("new.py", [None, Some(&text), None, Some(theirs)]),
+        ]);
+        assert_eq!(audit(&kept, AuditOptions::default()).findings, []);
+    }
+}
+
+#[test]
+fn a_function_that_is_back_at_its_old_place_is_a_lost_move() {
+    let functions: Vec<String> =
+        python(&base_program(), "    ").split_inclusive("\n\n").map(str::to_owned).collect();
+    let mut reordered = functions.clone();
+    let moved = reordered.remove(4);
+    reordered.insert(1, moved);
+    let edit = |functions: &[String]| functions.concat().replace("step_0_2", "other_step");
+    let (base, ours) = (functions.concat(), reordered.concat());
+    let (theirs, both) = (edit(&functions), edit(&reordered));
+    let found = findings([&base, &ours, &theirs, &theirs]);
+    let told: Vec<_> = found.iter().map(|one| (one.class, one.kind, one.entity.as_deref())).collect();
+    assert_eq!(told, [(FindingClass::Lost, EditKind::Move, Some("function_4"))]);
+    assert_eq!(findings([&base, &ours, &theirs, &both]), []);
+    // Nobody can say which of two orders is right.
+    let mut swapped = functions.clone();
+    swapped.swap(0, 1);
+    assert!(findings([&base, &ours, &swapped.concat(), &base]).iter().all(|one| one.kind != EditKind::Move));
 }
 
 /// Lines that programs, settings and half-merged files are made of.

@@ -111,6 +111,7 @@ fn to_finding(finding: AuditFinding, commits: Vec<CommitReference>) -> MergeFind
         ours,
         theirs,
         merged,
+        ruling: None,
         decision: None,
         decided_before: None,
     }

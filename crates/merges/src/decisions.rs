@@ -3,10 +3,13 @@
 //! A decision that the merge stands closes its finding for good: the id of a finding depends on the four contents alone.
 //! The same edit lost in the same way in another merge is another finding, which shows the earlier decision and stays open.
 
+use crate::policy::{finding_policy, rule_on};
+use crate::survival::{SurvivalRequest, restore};
 use probity_api::merge_audit::{
-    DecisionRequest, FindingChoice, FindingDecision, MergeAuditAnswer, MergeDecisionAnswer, MergeFinding,
-    MergeFindingDecisions,
+    DecisionRequest, FindingChoice, FindingChoices, FindingDecision, FindingPolicy, MergeAuditAnswer,
+    MergeDecisionAnswer, MergeFinding, MergeFindingDecisions, MergeReviewAnswer,
 };
+use probity_api::merges::RulingStatus;
 use probity_core::{Digest, ReasonCode};
 use probity_storage::{StoreError, durable};
 use probity_workspace::{ServiceError, Workspace, clock};
@@ -71,9 +74,20 @@ pub(crate) fn conflict_id(finding: &MergeFinding) -> String {
     Digest::of(&text).to_hex()[..16].to_owned()
 }
 
-/// Tells an answer what was decided about its findings.
-pub(crate) fn apply(answer: &mut MergeAuditAnswer, decided: &MergeFindingDecisions) {
+/// Tells answers what was decided about their findings, and what the policy says about them.
+pub(crate) fn settle<'a>(
+    workspace: &Workspace,
+    answers: impl Iterator<Item = &'a mut MergeAuditAnswer>,
+) -> Result<(), ServiceError> {
+    let decided = decisions(workspace)?;
+    let policy = finding_policy(workspace)?.policy;
+    answers.for_each(|answer| settle_one(answer, &decided, &policy));
+    Ok(())
+}
+
+fn settle_one(answer: &mut MergeAuditAnswer, decided: &MergeFindingDecisions, policy: &FindingPolicy) {
     for finding in &mut answer.findings {
+        finding.ruling = rule_on(policy, finding);
         finding.conflict = conflict_id(finding);
         let newest_first = || decided.decisions.iter().rev();
         finding.decision = newest_first().find(|one| one.finding == finding.id).cloned();
@@ -91,15 +105,105 @@ pub fn accept(
     audit: &MergeAuditAnswer,
     request: &DecisionRequest,
 ) -> Result<MergeDecisionAnswer, ServiceError> {
+    let chosen = chosen_findings(audit, request)?;
+    let named = DecisionRequest {
+        findings: chosen.iter().map(|finding| finding.id.clone()).collect(),
+        repeat: false,
+        ..request.clone()
+    };
+    check_acceptance(audit, &named)?;
+    let recorded = record(workspace, audit.merge.as_deref(), chosen, FindingChoice::Merged, request)?;
+    let mut audit = audit.clone();
+    settle(workspace, std::iter::once(&mut audit))?;
+    Ok(MergeDecisionAnswer { recorded, audit })
+}
+
+/// Decides about several findings of an audited merge at once: puts edits back in one survival commit, and accepts losses.
+#[tracing::instrument(name = "decide findings", skip_all)]
+pub fn decide(
+    workspace: &Workspace,
+    audit: &MergeAuditAnswer,
+    choices: &FindingChoices,
+) -> Result<MergeReviewAnswer, ServiceError> {
+    let (mut accepted, mut restored) = (Vec::new(), Vec::new());
+    for (id, choice) in &choices.choices {
+        let finding = audit.findings.iter().find(|finding| finding.id == *id);
+        let finding =
+            finding.ok_or_else(|| ServiceError::Missing(format!("the audit has no finding `{id}`")))?;
+        if *choice == FindingChoice::Merged {
+            accepted.push(id.clone());
+        } else if finding.restoring_choice() == Some(*choice) {
+            restored.push(id.clone());
+        } else {
+            let why = format!("finding {id} has no edit of {choice} to put back");
+            return Err(ServiceError::refused(ReasonCode::InputInvalid, why));
+        }
+    }
+    let request = DecisionRequest {
+        findings: accepted,
+        override_policy: choices.override_policy,
+        why: choices.why.clone(),
+        by: choices.by.clone(),
+        ..DecisionRequest::default()
+    };
+    // Both are checked before either is written.
+    check_acceptance(audit, &request)?;
+    let survival = match (&audit.merge, restored.is_empty()) {
+        (_, true) => None,
+        (None, false) => {
+            let why =
+                "the merge is not committed yet: put the edits back in the working tree, then commit it";
+            return Err(ServiceError::refused(ReasonCode::InputInvalid, why));
+        }
+        (Some(merge), false) => Some(restore(
+            workspace,
+            &SurvivalRequest {
+                merge: merge.clone(),
+                findings: restored,
+                subject: choices.subject.clone(),
+                why: choices.why.clone(),
+                author: choices.by.clone(),
+                dry_run: choices.dry_run,
+            },
+        )?),
+    };
+    let chosen = if request.findings.is_empty() { Vec::new() } else { chosen_findings(audit, &request)? };
+    let merge = audit.merge.as_deref();
+    let recorded: Vec<FindingDecision> = chosen
+        .into_iter()
+        .map(|finding| decision_of(merge, finding, FindingChoice::Merged, &request))
+        .collect();
+    if !choices.dry_run {
+        write_decisions(workspace, &recorded)?;
+    }
+    let mut audit = audit.clone();
+    settle(workspace, std::iter::once(&mut audit))?;
+    Ok(MergeReviewAnswer { survival, recorded, audit })
+}
+
+/// Refuses to accept findings without a reason, or against the policy.
+fn check_acceptance(audit: &MergeAuditAnswer, request: &DecisionRequest) -> Result<(), ServiceError> {
     if request.why.trim().is_empty() {
         let why = "say why the merge may stand without these edits: `--why TEXT`";
         return Err(ServiceError::refused(ReasonCode::UsageInvalid, why));
     }
-    let chosen = chosen_findings(audit, request)?;
-    let recorded = record(workspace, audit.merge.as_deref(), chosen, FindingChoice::Merged, request)?;
-    let mut audit = audit.clone();
-    apply(&mut audit, &decisions(workspace)?);
-    Ok(MergeDecisionAnswer { recorded, audit })
+    if request.findings.is_empty() && !request.repeat {
+        return Ok(());
+    }
+    let is_refused = |finding: &&MergeFinding| {
+        finding.ruling.as_ref().is_some_and(|ruling| ruling.status == RulingStatus::Refused)
+    };
+    let refused = chosen_findings(audit, request)?.into_iter().find(is_refused);
+    match refused.filter(|_| !request.override_policy) {
+        Some(finding) => {
+            let why = format!(
+                "the policy lets nobody accept finding {} in {}: restore the edit, or use `--override-policy`",
+                finding.id, finding.path
+            );
+            Err(ServiceError::refused(ReasonCode::MergeRefused, why))
+        }
+        None => Ok(()),
+    }
 }
 
 fn chosen_findings<'a>(
@@ -134,27 +238,38 @@ pub(crate) fn record(
     chosen: FindingChoice,
     request: &DecisionRequest,
 ) -> Result<Vec<FindingDecision>, ServiceError> {
+    let recorded: Vec<FindingDecision> =
+        findings.into_iter().map(|finding| decision_of(merge, finding, chosen, request)).collect();
+    write_decisions(workspace, &recorded)?;
+    Ok(recorded)
+}
+
+fn decision_of(
+    merge: Option<&str>,
+    finding: &MergeFinding,
+    chosen: FindingChoice,
+    request: &DecisionRequest,
+) -> FindingDecision {
+    FindingDecision {
+        finding: finding.id.clone(),
+        conflict: conflict_id(finding),
+        merge: merge.map(str::to_owned),
+        path: finding.path.clone(),
+        entity: finding.entity.clone(),
+        chosen,
+        by: request.by.clone().unwrap_or_else(probity_workspace::user_name),
+        at: clock::text_of_ms(clock::now_ms()),
+        why: request.why.clone(),
+    }
+}
+
+fn write_decisions(workspace: &Workspace, decisions: &[FindingDecision]) -> Result<(), ServiceError> {
     let at_ms = clock::now_ms();
-    let by = request.by.clone().unwrap_or_else(probity_workspace::user_name);
-    let mut recorded = Vec::new();
-    for finding in findings {
-        let decision = FindingDecision {
-            finding: finding.id.clone(),
-            conflict: conflict_id(finding),
-            merge: merge.map(str::to_owned),
-            path: finding.path.clone(),
-            entity: finding.entity.clone(),
-            chosen,
-            by: by.clone(),
-            at: clock::text_of_ms(at_ms),
-            why: request.why.clone(),
-        };
+    for decision in decisions {
         let name = format!("{at_ms:015}-{}.json", decision.finding);
-        let mut bytes =
-            serde_json::to_vec_pretty(&decision).expect("a decision is plain data with text keys");
+        let mut bytes = serde_json::to_vec_pretty(decision).expect("a decision is plain data with text keys");
         bytes.push(b'\n');
         durable::write(&directory(workspace).join(name), &bytes)?;
-        recorded.push(decision);
     }
-    Ok(recorded)
+    Ok(())
 }

@@ -28,6 +28,7 @@ pub fn what_happened(finding: &MergeFinding) -> String {
         EditKind::RemoveFile => "a removed file is back",
         EditKind::UpdateFile => "a changed file is not in the result",
         EditKind::RenameFile => "a renamed file has its old name",
+        EditKind::Move => "moved code is at its old place",
         EditKind::Mode => "a changed file mode is not in the result",
         EditKind::Symlink => "a changed link is not in the result",
         EditKind::Submodule => "a moved submodule is not in the result",

@@ -1,11 +1,14 @@
 //! Audits of git merges as every surface uses them: plain requests, plain answers.
 //!
-//! Owns: which four trees a question means, reading them, the commits behind a finding, survival commits, accepted losses.
-//! May use: analysis, api, core, line-diff, merge-audit, paths, snapshot, storage, workspace.
-//! Must not know: governed runs, intents, the document store, how an answer is shown.
+//! Owns: which four trees a question means, reading them, the commits behind a finding, survival commits, accepted losses, the
+//! policy for findings.
+//! May use: analysis, api, core, documents, line-diff, merge-audit, paths, snapshot, storage, workspace.
+//! Must not know: governed runs, intents, the store of documents, how an answer is shown.
 //!
 //! * [`audit`]: one merge, however it is named; [`read_four_trees`]: what it compares. [`audit_range`]: every merge of a range; [`audit_merges`]: those of a list.
-//! * [`accept`]: puts on record that a merge stands without an edit; [`decisions`] lists what was decided.
+//! * [`accept`]: puts on record that a merge stands without an edit; [`decide`]: that, and edits put
+//!   back, for several findings at once; [`decisions`] lists what was decided.
+//! * [`finding_policy`], [`set_finding_policy`]: rules that decide before a person is asked.
 //! * [`merge_summary`], [`merge_sarif`]: findings for pull requests and code scanning services.
 //! * [`install_git_hooks`]: lets git audit a merge before it is committed, by [`audit_before_commit`].
 //! * [`restore`]: a survival commit that puts lost edits back, on a branch of its own.
@@ -21,16 +24,18 @@ mod description;
 mod four_trees;
 mod git_hooks;
 mod origins;
+mod policy;
 mod question;
 mod range;
 mod survival;
 
 pub use ci_outputs::{merge_sarif, merge_summary};
-pub use decisions::{accept, decisions};
+pub use decisions::{accept, decide, decisions};
 pub use description::{changed_words, what_happened};
 pub use git_hooks::{install_git_hooks, remove_git_hooks};
+pub use policy::{finding_policy, set_finding_policy};
 pub use question::MergeQuestion;
-pub use range::{audit_merges, audit_range};
+pub use range::{audit_between, audit_merges, audit_range, audit_since};
 pub use survival::{SurvivalRequest, restore};
 
 use contents::ContentDepth;
@@ -101,6 +106,6 @@ pub fn audit(workspace: &Workspace, question: &MergeQuestion) -> Result<MergeAud
         }
     }
     let mut answer = answer.ok_or_else(|| ServiceError::Missing("there is no merge to audit".to_owned()))?;
-    decisions::apply(&mut answer, &decisions::decisions(workspace)?);
+    decisions::settle(workspace, std::iter::once(&mut answer))?;
     Ok(answer)
 }

@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 
 /// Merges whose contents are in memory at the same time.
 const MERGES_PER_BATCH: usize = 64;
+/// Merges of which all changed files are in memory at the same time.
+const MERGES_PER_FULL_READING: usize = 8;
 /// Merges whose differences are listed by one git process.
 const MERGES_PER_LISTING: usize = 2_000;
 
@@ -40,6 +42,29 @@ pub fn audit_range(
         None => escape(to.as_bytes()),
     };
     audit_listed(workspace, &layout, range, &in_range, graph)
+}
+
+/// Audits the merges between two commits; `None` if this clone lacks their history.
+pub fn audit_between(
+    workspace: &Workspace,
+    base: &str,
+    head: &str,
+) -> Result<Option<MergeAuditRangeAnswer>, ServiceError> {
+    if workspace.git.as_ref().is_none_or(GitLayout::is_shallow) {
+        return Ok(None);
+    }
+    audit_range(workspace, Some(base), head).map(Some)
+}
+
+/// Audits the merges between a commit and the last one of the checked-out branch. `None` if they are the same commit, or if
+/// this clone lacks their history.
+pub fn audit_since(workspace: &Workspace, base: &str) -> Result<Option<MergeAuditRangeAnswer>, ServiceError> {
+    let layout = layout_of(workspace)?;
+    let id = |name: &str| crate::question::object_id(&layout, name);
+    if layout.is_shallow() || id(base)? == id("HEAD")? {
+        return Ok(None);
+    }
+    audit_between(workspace, base, "HEAD")
 }
 
 /// Audits the merges with these ids, as a range is audited.
@@ -85,10 +110,7 @@ fn audit_listed(
             }
         }
     }
-    let decided = crate::decisions::decisions(workspace)?;
-    for audit in &mut audits {
-        crate::decisions::apply(audit, &decided);
-    }
+    crate::decisions::settle(workspace, audits.iter_mut())?;
     let outcome = audits.iter().map(|audit| audit.outcome).max().unwrap_or(AuditOutcome::Clean);
     Ok(MergeAuditRangeAnswer {
         range,
@@ -171,22 +193,28 @@ fn audit_batch(
     let shallow = AuditOptions::default();
     let has_findings: Vec<bool> =
         trees.par_iter().map(|trees| !audit(trees, shallow).findings.is_empty()).collect();
+    let judged = merges.iter().map(|(merge, _)| *merge).zip(trees).zip(has_findings);
+    let mut suspects: Vec<(&NamedMerge, FourTrees)> =
+        judged.filter(|(_, has_findings)| *has_findings).map(|(suspect, _)| suspect).collect();
     let mut answers = Vec::new();
-    let mut n_clean = 0;
-    for (((merge, _), mut trees), has_findings) in merges.iter().zip(trees).zip(has_findings) {
-        if !has_findings {
-            n_clean += 1;
-            continue;
-        }
+    for part in suspects.chunks_mut(MERGES_PER_FULL_READING) {
         // Now every changed file counts: what seems lost may have moved.
-        contents::fill(layout, &mut [&mut trees], ContentDepth::Everything)?;
-        let report = audit(&trees, AuditOptions { two_way: false, checks_breakages: true });
-        let answer = explain(layout, merge, &trees, report)?;
-        if answer.findings.is_empty() {
-            n_clean += 1;
-        } else {
-            answers.push(answer);
+        let mut trees: Vec<&mut FourTrees> = part.iter_mut().map(|(_, trees)| trees).collect();
+        contents::fill(layout, &mut trees, ContentDepth::Everything)?;
+        let explained: Vec<Result<MergeAuditAnswer, ServiceError>> = part
+            .par_iter()
+            .map(|(merge, trees)| {
+                let report = audit(trees, AuditOptions { two_way: false, checks_breakages: true });
+                explain(layout, merge, trees, report)
+            })
+            .collect();
+        for answer in explained {
+            answers.push(answer?);
         }
+        // Contents that were read for this part are not needed any more.
+        part.iter_mut().for_each(|(_, trees)| trees.clear());
     }
+    answers.retain(|answer| !answer.findings.is_empty());
+    let n_clean = merges.len() - answers.len();
     Ok((answers, n_clean))
 }

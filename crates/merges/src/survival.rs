@@ -5,7 +5,7 @@ use crate::contents::ContentDepth;
 use crate::layout_of;
 use crate::question::{MergeQuestion, NamedMerge, ResultTree, named_merges};
 use probity_api::merge_audit::{
-    DecisionRequest, FindingChoice, MergeAuditAnswer, MergeSurvivalAnswer, UnrestoredFinding,
+    DecisionRequest, FindingChoice, MergeAuditAnswer, MergeFinding, MergeSurvivalAnswer, UnrestoredFinding,
 };
 use probity_core::ReasonCode;
 use probity_merge_audit::{
@@ -26,6 +26,8 @@ pub struct SurvivalRequest {
     pub merge: String,
     /// Ids of findings, or beginnings of them. Empty: everything that is lost.
     pub findings: Vec<String>,
+    /// The subject of the commit; without it, one that names the files.
+    pub subject: Option<String>,
     pub why: String,
     /// Defaults to the current user.
     pub author: Option<String>,
@@ -55,17 +57,23 @@ pub fn restore(
     let chosen = chosen_findings(&layout, merge, &mut report.findings, &request.findings)?;
     let mut files: BTreeMap<RepoPath, NewFile> = BTreeMap::new();
     let (mut restored, mut by_hand) = (Vec::new(), Vec::new());
-    for finding in &chosen {
+    // Edits of a file come before its rename: they are put into the file where the result has it.
+    let (renames, edits): (Vec<_>, Vec<_>) =
+        chosen.iter().partition(|finding| finding.kind == EditKind::RenameFile);
+    for finding in edits.into_iter().chain(renames) {
         match restored_file(&trees, &files, finding) {
-            Some((path, file)) => {
-                files.insert(path, file);
+            Some(changed) => {
+                files.extend(changed);
                 restored.push(finding.id.clone());
             }
             None => by_hand.push(UnrestoredFinding {
                 id: finding.id.clone(),
                 path: finding.path.clone(),
-                why: "the merge rewrote the same lines: edit the file, both texts are in the audit"
-                    .to_owned(),
+                why: match finding.kind {
+                    EditKind::Move => "move it by hand: its lines are in the result, at another place",
+                    _ => "the merge rewrote the same lines: edit the file, both texts are in the audit",
+                }
+                .to_owned(),
             }),
         }
     }
@@ -100,34 +108,42 @@ pub fn restore(
     let author = request.author.clone().unwrap_or_else(probity_workspace::user_name);
     let text = CommitText {
         email: format!("{}@localhost", author.replace(' ', ".")),
-        message: message(&result, &answer.restored, &chosen, &request.why),
+        message: message(&result, &answer.restored, &chosen, request),
         author,
     };
+    let decided = restored_findings(&layout, merge, &trees, &chosen, &answer)?;
     let commit = git_write::write_commit(&layout, &tree, &result, &text)?;
     // The commit tells the branch apart: a second restoration of the same merge gets another one.
     let branch = format!("probity/survive-{}-{}", &result.to_string()[..10], &commit.to_string()[..6]);
-    // The branch comes last: until then a kill leaves only objects that nothing refers to.
+    // The branch comes after everything that git does: until then a kill leaves only objects that nothing refers to.
     git_write::create_branch(&layout, &branch, &commit)?;
     answer.branch = Some(branch);
     answer.commit = Some(commit.to_string());
     answer.written = true;
-    record_restored(workspace, &layout, merge, &trees, &chosen, &answer, request)?;
+    record_restored(workspace, &answer.merge, &decided, request)?;
     Ok(answer)
 }
 
-/// Puts on record whose edits were restored, so that the same loss in another merge shows it.
-fn record_restored(
-    workspace: &Workspace,
+/// Returns the findings that are restored, as an audit tells them.
+fn restored_findings(
     layout: &GitLayout,
     merge: &NamedMerge,
     trees: &FourTrees,
     chosen: &[AuditFinding],
     answer: &MergeSurvivalAnswer,
-    request: &SurvivalRequest,
-) -> Result<(), ServiceError> {
+) -> Result<Vec<MergeFinding>, ServiceError> {
     let restored = chosen.iter().filter(|finding| answer.restored.contains(&finding.id)).cloned().collect();
     let report = AuditReport { findings: restored, ..AuditReport::default() };
-    let explained = explain(layout, merge, trees, report)?;
+    Ok(explain(layout, merge, trees, report)?.findings)
+}
+
+/// Puts on record whose edits were restored, so that the same loss in another merge shows it.
+fn record_restored(
+    workspace: &Workspace,
+    merge: &str,
+    restored: &[MergeFinding],
+    request: &SurvivalRequest,
+) -> Result<(), ServiceError> {
     let by = DecisionRequest {
         why: request.why.clone(),
         by: request.author.clone(),
@@ -135,8 +151,8 @@ fn record_restored(
     };
     for (side, choice) in [(MergeSide::Ours, FindingChoice::Ours), (MergeSide::Theirs, FindingChoice::Theirs)]
     {
-        let of_side = explained.findings.iter().filter(|finding| finding.side == Some(side)).collect();
-        crate::decisions::record(workspace, Some(&answer.merge), of_side, choice, &by)?;
+        let of_side = restored.iter().filter(|finding| finding.side == Some(side)).collect();
+        crate::decisions::record(workspace, Some(merge), of_side, choice, &by)?;
     }
     Ok(())
 }
@@ -166,19 +182,23 @@ fn chosen_findings(
     Ok(chosen)
 }
 
-/// Returns the file that holds a restored edit. Edits of one file add up.
+/// Returns the files that hold a restored edit. Edits of one file add up.
 fn restored_file(
     trees: &FourTrees,
     done: &BTreeMap<RepoPath, NewFile>,
     finding: &AuditFinding,
-) -> Option<(RepoPath, NewFile)> {
+) -> Option<Vec<(RepoPath, NewFile)>> {
     let version = if finding.side? == MergeSide::Ours { OURS } else { THEIRS };
     let side = trees.get(&finding.path).and_then(|versions| versions[version].as_ref());
     let whole = || Some((side?.mode, side?.bytes.as_ref()?.to_vec()));
     match finding.kind {
-        EditKind::AddFile | EditKind::UpdateFile => return Some((finding.path.clone(), Some(whole()?))),
-        EditKind::RemoveFile => return Some((finding.result_path.clone()?, None)),
-        EditKind::Symlink | EditKind::Submodule | EditKind::Definition | EditKind::Call => return None,
+        EditKind::AddFile | EditKind::UpdateFile => {
+            return Some(vec![(finding.path.clone(), Some(whole()?))]);
+        }
+        EditKind::RemoveFile => return Some(vec![(finding.result_path.clone()?, None)]),
+        EditKind::Symlink | EditKind::Submodule | EditKind::Definition | EditKind::Call | EditKind::Move => {
+            return None;
+        }
         _ => {}
     }
     let path = finding.result_path.clone()?;
@@ -188,12 +208,15 @@ fn restored_file(
         None => (result.mode, result.bytes.as_ref()?.to_vec()),
     };
     if finding.kind == EditKind::Mode {
-        return Some((path, Some((side?.mode, current.1))));
+        return Some(vec![(path, Some((side?.mode, current.1)))]);
+    }
+    if finding.kind == EditKind::RenameFile {
+        return Some(vec![(path, None), (finding.path.clone(), Some(current))]);
     }
     let base = base_text(trees, finding, &path);
     let text =
         restore_edit(&base, side?.bytes.as_ref()?, &current.1, finding.place.version, finding.place.lines)?;
-    Some((path, Some((current.0, text))))
+    Some(vec![(path, Some((current.0, text)))])
 }
 
 /// The base may have the file under the path of the side or of the result.
@@ -247,7 +270,7 @@ fn check(audit: &MergeAuditAnswer, chosen: &[AuditFinding], restored: &[String])
     }
 }
 
-fn message(merge: &GitId, restored: &[String], chosen: &[AuditFinding], why: &str) -> String {
+fn message(merge: &GitId, restored: &[String], chosen: &[AuditFinding], request: &SurvivalRequest) -> String {
     let mut paths: Vec<String> = chosen
         .iter()
         .filter(|finding| restored.contains(&finding.id))
@@ -255,10 +278,13 @@ fn message(merge: &GitId, restored: &[String], chosen: &[AuditFinding], why: &st
         .collect();
     paths.sort();
     paths.dedup();
+    let given = request.subject.as_deref().map(str::trim).filter(|subject| !subject.is_empty());
     let subject = match &paths[..] {
+        _ if given.is_some() => given.unwrap_or_default().to_owned(),
         [path] if path.len() <= 50 => format!("Restore edits of {path}"),
         _ => format!("Restore edits lost in {}", &merge.to_string()[..10]),
     };
+    let why = &request.why;
     let reason = if why.is_empty() { String::new() } else { format!("{why}\n\n") };
     let ids: Vec<&str> = restored.iter().map(String::as_str).collect();
     format!("{subject}\n\n{reason}Probity-Merge: {merge}\nProbity-Restores: {}\n", ids.join(" "))

@@ -80,6 +80,7 @@ fn the_story_of_the_manual_ends_as_it_says() {
     let request = SurvivalRequest {
         merge: "HEAD".to_owned(),
         findings: Vec::new(),
+        subject: None,
         why: "dropped by mistake".to_owned(),
         author: Some("ann".to_owned()),
         dry_run: false,

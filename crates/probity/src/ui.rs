@@ -264,6 +264,17 @@ pub(crate) fn eprint_row(label: &str, value: impl Display) {
     eprint_text(&fitted(&std::io::stderr(), labeled_row(label, value), VALUE_COLUMN));
 }
 
+/// Like [`eprint_row`], for a hash: cut at the end of a terminal line, because half of it on the next one helps nobody.
+/// Files and pipes get it whole.
+pub(crate) fn eprint_hash_row(label: &str, hash: impl Display) {
+    let hash = hash.to_string();
+    let shown = match size_of(&std::io::stderr()) {
+        Some((columns, _)) => truncate(&hash, columns.saturating_sub(VALUE_COLUMN)),
+        None => hash,
+    };
+    eprint_row(label, dim(shown));
+}
+
 /// Like [`eprint_row`], for the answer on stdout.
 pub(crate) fn print_row(label: &str, value: impl Display) {
     print_text(&fitted(&std::io::stdout(), labeled_row(label, value), VALUE_COLUMN));

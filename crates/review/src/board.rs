@@ -138,7 +138,8 @@ fn lane(change: String, kind: ReviewedKind, title: String, state: LaneState) -> 
 }
 
 fn held_lane(workspace: &Workspace, run_id: &str) -> Option<LaneDraft> {
-    let run = RecordedRun::open(workspace, run_id).ok()?;
+    let (mut run, _) = RecordedRun::open(workspace, run_id).ok()?;
+    run.read_ahead(workspace);
     let manifest = &run.stored.manifest;
     let mut scope = ScopeFacts::of(&manifest.plan.scope, &manifest.amendments);
     let reasons = manifest.reasons();

@@ -1,7 +1,8 @@
 //! Which change left a content at a path, and what it knows of the path.
 //!
-//! Bundles are looked through from the newest on, and only those that name the path are read.
+//! An index tells which bundles and receipts may have; only those are read.
 
+use crate::content_index::ContentIndex;
 use crate::run_review::{ScopeFacts, command_words, program_name, review_amendments, review_gates};
 use probity_api::review::{GateFacts, ReviewAmendment};
 use probity_changes::registry::IntentService;
@@ -14,7 +15,7 @@ use probity_quality::contract::receipts::ReceiptStore;
 use probity_runner::bundles;
 use probity_storage::ports::StorageEngine as _;
 use probity_storage::sqlite::SqliteStore;
-use probity_workspace::transparency_log::{self, BUNDLE_LOG, RECEIPT_LOG};
+use probity_workspace::transparency_log::{BUNDLE_LOG, RECEIPT_LOG};
 use probity_workspace::{ServiceError, Workspace};
 
 /// The change that left a content, and what let its path in.
@@ -40,17 +41,19 @@ pub(crate) fn change_of_content(
     content: &Digest,
 ) -> Result<Option<ContentChange>, ServiceError> {
     let Some(store) = workspace.state.existing_store()? else { return Ok(None) };
-    for entry in transparency_log::entries(&store, BUNDLE_LOG, 0)?.iter().rev() {
-        if let Some(stored) = run_that_left(workspace, &entry.name, path, content)
-            && stored.run_hash == entry.digest
+    let index = ContentIndex::open(workspace, &store)?;
+    for (run_id, digest) in index.runs(path, content) {
+        if let Some(stored) = run_that_left(workspace, run_id, path, content)
+            && stored.run_hash == digest
         {
             return Ok(Some(run_change(&store, &stored, path)?));
         }
     }
-    intent_that_left(workspace, &store, path, content)
+    let receipts = index.receipts(path, content);
+    if receipts.is_empty() { Ok(None) } else { intent_that_left(workspace, &store, path, content, &receipts) }
 }
 
-/// Reads the bundle of a run if it left this content; nothing of it is parsed unless it names the path.
+/// Reads the bundle of a run if it left this content.
 fn run_that_left(
     workspace: &Workspace,
     run_id: &str,
@@ -58,12 +61,7 @@ fn run_that_left(
     content: &Digest,
 ) -> Option<StoredManifest> {
     let directory = workspace.state.evidence().join(run_id);
-    let bytes = bundle::read_manifest(&directory).ok()??;
-    let is_plain = path.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~') && !b"\"\\".contains(byte));
-    if is_plain && !std::str::from_utf8(&bytes).ok()?.contains(&path.to_string()) {
-        return None;
-    }
-    let stored = StoredManifest::parse(&bytes).ok()?;
+    let stored = StoredManifest::parse(&bundle::read_manifest(&directory).ok()??).ok()?;
     let details = &stored.manifest.details;
     // A landing, a revert and a new judgment are about what another run made.
     if details.lands.is_some() || details.reverts.is_some() || details.amended_from.is_some() {
@@ -114,13 +112,14 @@ fn intent_that_left(
     store: &SqliteStore,
     path: &RepoPath,
     content: &Digest,
+    candidates: &[Digest],
 ) -> Result<Option<ContentChange>, ServiceError> {
     let receipts = ReceiptStore::open(workspace);
     let service = IntentService::open(workspace)?;
-    let mut finished: Vec<_> =
-        service.registry().intents().filter(|intent| intent.status == IntentStatus::Released).collect();
-    finished.sort_by_key(|intent| std::cmp::Reverse(intent.closed_at));
-    for intent in finished {
+    for digest in candidates {
+        let Some(receipt) = receipts.by_digest(digest)? else { continue };
+        let intent = receipt.head.intent_id().and_then(|id| service.resolve(id).ok());
+        let Some(intent) = intent.filter(|intent| intent.status == IntentStatus::Released) else { continue };
         let Some(entry) = intent.scope.entries().find(|entry| entry.covers(path.as_bytes())) else {
             continue;
         };
@@ -128,9 +127,8 @@ fn intent_that_left(
             RegistryChange::Released { receipt, .. } => receipt,
             _ => None,
         });
-        let receipt = released.map(|digest| receipts.by_digest(&digest)).transpose()?.flatten();
-        let Some(receipt) = receipt else { continue };
-        if !crate::intent_review::left_content(&receipt, path, content) {
+        // The receipt counts only if it is the one that the registry names.
+        if released != Some(*digest) || !crate::intent_review::left_content(&receipt, path, content) {
             continue;
         }
         let added = intent

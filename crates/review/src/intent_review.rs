@@ -259,6 +259,12 @@ fn recorded_paths(workspace: &Workspace, intent: &Intent, delta: &[RecordedPath]
     rows
 }
 
+/// Returns the contents that the change of a receipt left, with their paths.
+pub(crate) fn left_contents(receipt: &StoredReceipt) -> Vec<(RepoPath, Digest)> {
+    let delta = facts_of(receipt).map(|facts| facts.delta).unwrap_or_default();
+    delta.into_iter().filter_map(|entry| Some((entry.path, entry.after?))).collect()
+}
+
 /// Returns whether the change of a receipt left this content at a path.
 pub(crate) fn left_content(receipt: &StoredReceipt, path: &RepoPath, content: &Digest) -> bool {
     let facts = facts_of(receipt);

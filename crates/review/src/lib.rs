@@ -1,34 +1,37 @@
 //! What a reviewer sees and decides: one change against its declaration, who works where, and why a line is there.
 //!
 //! Owns: the review of runs, intents, commits and uncommitted work; the board; decisions; the origin of a line.
-//! May use: api, changes, core, evidence, intents, knowledge, line-diff, paths, quality, runner, scopes, snapshot, storage, workspace.
+//! May use: api, changes, core, document-store, documents, evidence, intents, knowledge, line-diff, merges, paths, quality, runner, scopes, snapshot, storage, workspace.
 //! Must not know: any rule of a judgment; how an answer is shown.
 //!
-//! * [`find_change`]: the change that a name means. [`review`]: everything about it. [`file_sides`]: two contents.
+//! * [`find_change`]: the change that a name means. [`review`]: everything about it. [`ChangeContents`]: its files.
 //! * [`board`]: who is where. [`log_feed`]: the log in words.
 //! * [`line_origin`]: why a line is there.
+//! * [`lost_intents`]: what merges lost, and decisions about it.
 //! * [`decide`]: carries out what a person decided, through the functions that the command line calls.
 
 mod board;
 mod board_map;
+mod change_contents;
 mod change_name;
 mod change_of_content;
-mod change_sides;
 mod commit_contents;
+mod content_index;
 mod decide;
 mod file_sides;
 mod folded_files;
 mod intent_review;
 mod line_origin;
 mod log_feed;
+pub mod lost_intents;
 mod options;
 mod range_review;
 mod run_review;
 mod worktree_review;
 
 pub use board::{board, finished_changes};
+pub use change_contents::ChangeContents;
 pub use change_name::{ChangeName, find_change};
-pub use change_sides::file_sides;
 pub use decide::{DecisionRequest, decide, decisions};
 pub use file_sides::FileSides;
 pub use line_origin::{line_origin, lines_around};
@@ -39,19 +42,38 @@ use probity_core::{Digest, json};
 use probity_workspace::{ServiceError, Workspace};
 
 /// Reviews the change that `name` means.
-#[tracing::instrument(name = "review", skip_all)]
 pub fn review(workspace: &Workspace, name: &ChangeName) -> Result<ChangeReview, ServiceError> {
-    let mut review = match name {
-        ChangeName::Run(id) => run_review::finished_run(workspace, id)?,
-        ChangeName::OpenRun(id) => run_review::open_run(workspace, id)?,
-        ChangeName::Intent(id) => intent_review::intent(workspace, id)?,
-        ChangeName::Range { base, head } => range_review::range(workspace, base, head)?,
-        ChangeName::Worktree => worktree_review::worktree(workspace)?,
+    Ok(review_with_contents(workspace, name)?.0)
+}
+
+/// Like [`review`], with the contents of the change for those who show its files.
+#[tracing::instrument(name = "review", skip_all)]
+pub fn review_with_contents(
+    workspace: &Workspace,
+    name: &ChangeName,
+) -> Result<(ChangeReview, ChangeContents), ServiceError> {
+    let (mut review, contents) = match name {
+        ChangeName::Run(id) => {
+            let (review, run) = run_review::finished_run(workspace, id)?;
+            (review, ChangeContents::of_run(run))
+        }
+        ChangeName::OpenRun(id) => {
+            (run_review::open_run(workspace, id)?, ChangeContents::open(workspace, name)?)
+        }
+        ChangeName::Intent(id) => {
+            (intent_review::intent(workspace, id)?, ChangeContents::open(workspace, name)?)
+        }
+        ChangeName::Range { base, head } => {
+            (range_review::range(workspace, base, head)?, ChangeContents::open(workspace, name)?)
+        }
+        ChangeName::Worktree => {
+            (worktree_review::worktree(workspace)?, ChangeContents::open(workspace, name)?)
+        }
     };
     review.paths.sort_by(|one, other| one.path.cmp(&other.path));
     review.options = options::options(&review);
     review.shown = digest_of_shown(&review);
-    Ok(review)
+    Ok((review, contents))
 }
 
 /// The digest of what a decision is about. What grows by itself, such as the place in the log, is no part of it.

@@ -9,6 +9,7 @@ use probity_core::bytes::{bare_shell_word, escape};
 use probity_core::{Digest, ReasonCode};
 use probity_evidence::{
     Amendment, ChangeKind, GateStatus, GlobList, LandingState, Manifest, StoredManifest, amended_scope,
+    verify_bundle,
 };
 use probity_knowledge::ledger;
 use probity_paths::{RepoPath, Scope};
@@ -90,22 +91,23 @@ pub(crate) fn review_amendments(amendments: &[Amendment]) -> Vec<ReviewAmendment
 }
 
 /// Reviews a run that ended, with its current judgment.
-pub(crate) fn finished_run(workspace: &Workspace, name: &str) -> Result<ChangeReview, ServiceError> {
-    let run = RecordedRun::open(workspace, name)?;
+pub(crate) fn finished_run(
+    workspace: &Workspace,
+    name: &str,
+) -> Result<(ChangeReview, RecordedRun), ServiceError> {
+    let (mut run, chained) = RecordedRun::open(workspace, name)?;
+    run.read_ahead(workspace);
     let manifest = &run.stored.manifest;
     let mut scope = ScopeFacts::of(&manifest.plan.scope, &manifest.amendments);
     let paths = review_paths(workspace, &run, &mut scope);
-    let verified =
-        bundles::verify(&workspace.state.evidence().join(&manifest.run_id), &bundles::own_trust(workspace)?)?;
-    let mut checks = verified.0.checks;
-    let proof = log_proofs::prove(workspace, &manifest.run_id, None).ok();
     let trust = bundles::own_trust(workspace)?;
+    let mut checks = verify_bundle(&run.files, &trust).checks;
+    let proof = log_proofs::prove(workspace, &manifest.run_id, None).ok();
     if let Some(check) =
         proof.as_ref().and_then(|proof| bundles::check_proof(&run.files, proof, &trust, None))
     {
         checks.push(check);
     }
-    let chained = bundles::chained(workspace)?;
     let mut notes = Vec::new();
     if manifest.delta.is_none() {
         notes.push("what the run changed is not known".to_owned());
@@ -115,7 +117,7 @@ pub(crate) fn finished_run(workspace: &Workspace, name: &str) -> Result<ChangeRe
     if n_lost > 0 {
         notes.push(format!("the content of {n_lost} paths is not kept here any more: only its digests are"));
     }
-    Ok(ChangeReview {
+    let review = ChangeReview {
         change: run.first_run_id.clone(),
         kind: ReviewedKind::Run,
         title: command_words(manifest).unwrap_or_else(|| format!("run {}", manifest.run_id)),
@@ -141,7 +143,8 @@ pub(crate) fn finished_run(workspace: &Workspace, name: &str) -> Result<ChangeRe
         options: Vec::new(),
         notes,
         shown: Digest::of(b""),
-    })
+    };
+    Ok((review, run))
 }
 
 /// Returns where a run stands, from its own bundle and those that came after it.

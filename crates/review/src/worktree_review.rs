@@ -1,7 +1,7 @@
 //! The review of the uncommitted work in a tree that several agents share.
 
 use crate::commit_contents::CommitContents;
-use crate::file_sides::{FileSides, commit_content, present_content};
+use crate::file_sides::{FileSides, present_content};
 use crate::run_review::path_row;
 use probity_api::change::{DirtyGroup, StatusAnswer};
 use probity_api::review::{ChangeReview, PathFate, ReviewPath, ReviewState, ReviewedKind};
@@ -11,9 +11,8 @@ use probity_evidence::ChangeKind;
 use probity_intents::ScopeEntry;
 use probity_intents::hygiene::DirtyStatus;
 use probity_paths::RepoPath;
-use probity_runner::recorded_contents::SideContent;
 use probity_workspace::worktree::WorktreeStatus;
-use probity_workspace::{ServiceError, Workspace, git};
+use probity_workspace::{ServiceError, Workspace};
 
 /// A reader who owns no intent.
 pub(crate) fn reader() -> Caller {
@@ -44,15 +43,6 @@ pub(crate) fn dirty_rows(
         rows.push(row);
     }
     Ok(rows)
-}
-
-/// Returns the committed and the present content of a path.
-pub(crate) fn sides(workspace: &Workspace, path: &RepoPath) -> Result<FileSides, ServiceError> {
-    let before = match git::head(workspace)? {
-        Some(head) => commit_content(workspace, &head, path)?,
-        None => SideContent::Absent,
-    };
-    Ok(FileSides { before, after: present_content(workspace, path) })
 }
 
 /// Returns who holds an uncommitted path, as the status says.

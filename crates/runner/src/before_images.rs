@@ -29,14 +29,19 @@ pub(crate) fn keep_before_images(
     let phase = workspace.progress.begin("copying what git does not hold");
     // If git gives no answer, nothing counts as held and everything is copied.
     let held = held_contents(workspace, committed, snapshot).unwrap_or_default();
+    let mut held = held.iter().peekable();
     let objects = workspace.state.before_images();
     let mut not_kept = BTreeSet::new();
     for entry in snapshot.entries() {
-        if exemptions.is_disposable(entry.path()) || is_held(&held, &entry) {
+        // Both are sorted by path, so they are compared in step.
+        while held.next_if(|(path, _)| *path < entry.path()).is_some() {}
+        let committed = held.next_if(|(path, _)| *path == entry.path()).map(|(_, (_, id))| id);
+        let is_held = committed.is_some() && entry.git_id().as_ref() == committed;
+        if is_held || exemptions.is_disposable(entry.path()) {
             continue;
         }
         if !keep_entry(workspace, &objects, &entry, MAX_KEPT_BYTES)? {
-            not_kept.insert(entry.path().clone());
+            not_kept.insert(entry.into_path());
         }
         phase.advance();
     }
@@ -56,14 +61,6 @@ fn held_contents(
     let absent: BTreeSet<String> = git::absent_blobs(layout, &ids)?.into_iter().collect();
     held.retain(|_, (_, id)| !absent.contains(&id.to_string()));
     Ok(held)
-}
-
-/// Returns whether HEAD has exactly this content at the same path.
-fn is_held(held: &HeadTree, entry: &SnapshotEntry<'_>) -> bool {
-    let Some(id) = entry.git_id() else {
-        return false;
-    };
-    held.get(entry.path()).is_some_and(|(_, committed)| *committed == id)
 }
 
 /// Copies one entry of up to `limit` bytes; returns whether its content is safe.

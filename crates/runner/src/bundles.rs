@@ -1,5 +1,6 @@
 //! Reads evidence: finds, lists and checks bundles.
 
+mod parsed_manifests;
 mod reverts;
 
 pub use reverts::RevertIndex;
@@ -75,11 +76,20 @@ fn listed_manifest(workspace: &Workspace, entry: &LogEntry) -> Option<StoredMani
 /// Resolves `name` to the bundle with the current judgment of the run: its own, or that of its last amendment. An
 /// amended run is judged again in a new bundle, but users keep referring to it by the id of the run.
 pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
-    let mut run_id = find(workspace, name)?;
+    judged_among(workspace, &chained(workspace)?, &find(workspace, name)?)
+}
+
+/// Like [`find_judged`], for a run and the bundles that are known already.
+pub(crate) fn judged_among(
+    workspace: &Workspace,
+    chained: &[StoredManifest],
+    run_id: &str,
+) -> Result<String, ServiceError> {
+    let mut run_id = run_id.to_owned();
     let mut run_hash = manifest(workspace, &run_id)?.run_hash;
-    for stored in chained(workspace)? {
+    for stored in chained {
         if stored.manifest.details.amended_from == Some(run_hash) {
-            (run_id, run_hash) = (stored.manifest.run_id, stored.run_hash);
+            (run_id, run_hash) = (stored.manifest.run_id.clone(), stored.run_hash);
         }
     }
     Ok(run_id)
@@ -229,7 +239,7 @@ pub fn verify(
 /// Reads the manifest of a run without verifying the bundle.
 pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, ServiceError> {
     let dir = workspace.state.evidence().join(run_id);
-    StoredManifest::parse(&manifest_bytes(&dir)?).map_err(|error| {
+    parsed_manifests::parse(&manifest_bytes(&dir)?).map_err(|error| {
         ServiceError::refused(ReasonCode::EvidenceSchemaInvalid, format!("{}: {error}", dir.display()))
     })
 }

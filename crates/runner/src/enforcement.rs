@@ -210,7 +210,7 @@ impl SelfTestFailure {
         if is_demanded {
             return Err(unavailable(level, &cause, &cure));
         }
-        Ok(format!("no {level}: {cause}; to cure it: {cure}"))
+        Ok(format!("no {level}: {cause}; to fix it: {cure}"))
     }
 }
 
@@ -223,7 +223,9 @@ pub fn enforcement_checkup(workspace: &Workspace) -> DoctorCheckup {
         view.remove().and(outcome)
     });
     let (status, detail, next_step) = match outcome {
-        Ok(Ok(_)) => (CheckupStatus::Ok, "overlay: a test could not write out of a view".to_owned(), None),
+        Ok(Ok(_)) => {
+            (CheckupStatus::Ok, "overlay: a test program could not write outside its view".to_owned(), None)
+        }
         Ok(Err(SelfTestFailure { cause, cure })) => (
             CheckupStatus::Warning,
             format!("{}, no overlay: {cause}", best_without_view(workspace, &rules)),

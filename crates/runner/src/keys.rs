@@ -8,11 +8,8 @@ use probity_workspace::{ServiceError, Workspace, signing, transparency_log};
 /// Creates a key; refuses if there is one already.
 pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     if let Some(key) = signing::signing_key(workspace)? {
-        let detail = format!(
-            "there is a key already: {} in {}",
-            key.key_id(),
-            workspace.state.signing_key().display()
-        );
+        let detail =
+            format!("a key already exists: {} in {}", key.key_id(), workspace.state.signing_key().display());
         return Err(ServiceError::refused(ReasonCode::KeyExists, detail));
     }
     // From now on every bundle must be signed, so runs that started without the key have to end first.

@@ -88,7 +88,9 @@ pub(crate) fn preview(
     }
     // A scope that covers nothing at all is refused when a command is to run, not warned about.
     if coverage.covered > 0 && !selection.creates {
-        let idle = coverage::idle_patterns(&selection.scope, &files)?;
+        let mut idle = coverage::idle_patterns(&selection.scope, &files)?;
+        // `dir` beside `dir/**` means the entry itself, such as the commit of a submodule.
+        idle.retain(|pattern| !selection.scope.contains(&[pattern.as_slice(), b"/**"].concat()));
         warnings.extend(idle.iter().map(|pattern| PlanWarning {
             code: ReasonCode::ScopeCoversNothing,
             pattern: Some(bytes::escape(pattern)),

@@ -12,6 +12,7 @@ use probity_evidence::StoredManifest;
 use probity_paths::RepoPath;
 use probity_snapshot::tree_handle::TreeHandle;
 use probity_workspace::{ServiceError, Workspace, git};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
@@ -45,20 +46,28 @@ pub struct RecordedRun {
     pub is_held: bool,
     layer: Option<TreeHandle>,
     tree: Option<TreeHandle>,
+    /// Blobs of git that were read together, by their id.
+    blobs: BTreeMap<String, Vec<u8>>,
 }
+
+/// Bytes of git's blobs that are read together; the others are read one by one when somebody asks for them.
+const MAX_BYTES_AHEAD: u64 = 16 * 1024 * 1024;
 
 impl RecordedRun {
     /// Opens the run that `name` means: an id, the beginning of one, or `last`. A damaged bundle is opened too: its
-    /// verification says what is wrong.
-    pub fn open(workspace: &Workspace, name: &str) -> Result<Self, ServiceError> {
-        let judged = bundles::find_judged(workspace, name)?;
-        let first_run_id = held::first_judged(workspace, bundles::find(workspace, name)?)?;
+    /// verification says what is wrong. Returns every listed bundle too, oldest first: what came after this one tells
+    /// where its changes are now.
+    pub fn open(workspace: &Workspace, name: &str) -> Result<(Self, Vec<StoredManifest>), ServiceError> {
+        let chained = bundles::chained(workspace)?;
+        let found = bundles::find(workspace, name)?;
+        let judged = bundles::judged_among(workspace, &chained, &found)?;
+        let first_run_id = held::first_judged_among(workspace, &chained, found)?;
         let files = bundles::read(&workspace.state.evidence().join(&judged))?;
         let stored = bundles::manifest(workspace, &judged)?;
         let changes = recorded_delta::read_delta(&files, &judged).map(|delta| delta.changes);
         let layer = layer_store::held_layer(workspace, &first_run_id).ok();
         let handle = |path: &Path| TreeHandle::open(path).ok();
-        Ok(Self {
+        let run = Self {
             first_run_id,
             stored,
             files,
@@ -66,7 +75,26 @@ impl RecordedRun {
             is_held: layer.is_some(),
             layer: layer.and_then(|layer| handle(&upper_of_root(workspace, &layer))),
             tree: handle(&workspace.root),
-        })
+            blobs: BTreeMap::new(),
+        };
+        Ok((run, chained))
+    }
+
+    /// Reads the contents that git has with one process, for somebody who asks for many of them. A process for each path
+    /// of a large change takes seconds.
+    pub fn read_ahead(&mut self, workspace: &Workspace) {
+        let Some(layout) = &workspace.git else { return };
+        let mut bytes_left = MAX_BYTES_AHEAD;
+        let sides = self.changes.iter().filter_map(|change| change.before.as_ref());
+        let fits = |side: &&RecordedSide| {
+            let n_bytes = side.size.parse().unwrap_or(u64::MAX);
+            let fits = n_bytes <= bytes_left.min(MAX_READ_BYTES);
+            bytes_left -= if fits { n_bytes } else { 0 };
+            fits
+        };
+        let ids: Vec<String> = sides.filter(fits).filter_map(|side| side.git_id.clone()).collect();
+        // Without them each content is asked for on its own, and is lost only if that fails too.
+        self.blobs = git::present_blobs(layout, &ids).unwrap_or_default();
     }
 
     pub fn before(&self, workspace: &Workspace, change: &RecordedChange) -> SideContent {
@@ -93,7 +121,8 @@ impl RecordedRun {
         let found = found.or_else(|| workspace.state.before_images().get(&digest).ok().flatten());
         let found = found.or_else(|| {
             let (layout, id) = workspace.git.as_ref().zip(side.git_id.as_ref())?;
-            git::blob(layout, id).ok().flatten().filter(is_it)
+            let known = self.blobs.get(id).cloned();
+            known.or_else(|| git::blob(layout, id).ok().flatten()).filter(is_it)
         });
         found.map_or(SideContent::Lost, SideContent::Content)
     }

@@ -66,7 +66,7 @@ pub fn revert(
     let untracked: BTreeSet<RepoPath> =
         manifest.untracked().unwrap_or_default().into_iter().filter(|_| is_in_tree).collect();
     if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
-        let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
+        let detail = format!("`{path}` is not an out-of-scope change of run {run_id}");
         return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
     }
     let seal = bundles::seal(&files, &run_id)?;

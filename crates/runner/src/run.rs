@@ -402,7 +402,8 @@ fn judge_and_attest(
     });
     let root_of = |seen: &WorkspaceObservation| is_seen(seen, &exemptions).then(|| seen.content.root());
     let command_exit_code = acted.command.as_ref().and_then(JobReport::exit_code);
-    let held = in_view.as_ref().map(|_| in_view::held_record(&verdict, &changes));
+    let is_git_untouched = zone_changes.is_empty() && ref_movements.is_empty();
+    let held = in_view.as_ref().map(|_| in_view::held_record(&verdict, &changes, is_git_untouched));
     let attested = attest::attest(
         workspace,
         &BundleInputs {

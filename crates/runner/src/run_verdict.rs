@@ -241,7 +241,7 @@ fn report_untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Fi
             Some(decision) => {
                 format!("excluded by `{}`", probity_core::bytes::escape(decision.pattern.as_bytes()))
             }
-            None => "no pattern of the scope lets it in".into(),
+            None => "no pattern of the scope covers it".into(),
         };
         let by_command = case.tree.changed_by_command.contains(path);
         let output = change.and_then(|change| case.rules.exemptions.why_judged(change, by_command));

@@ -43,9 +43,7 @@ pub(crate) struct StateGuard {
     head: Option<LogEntry>,
     /// The requirements for further bundles on the chain.
     trust: TrustRequirements,
-    files: BTreeMap<PathBuf, FileStamp>,
-    /// The device and inode of every directory, the state directory itself under an empty name.
-    directories: BTreeMap<PathBuf, (u64, u64)>,
+    listing: StateListing,
     /// The records of the owners of other files.
     owners: Vec<Box<dyn StateMark>>,
 }
@@ -67,9 +65,9 @@ impl StateGuard {
         let log = store.log_head()?.map_or_else(TreeHead::empty, |head| head.tree);
         let (n_bundles, head) = (store.log(BUNDLE_LOG).head()?, transparency_log::last(&store, BUNDLE_LOG)?);
         drop(store);
-        let (files, directories) = list(state.dir());
+        let listing = StateListing::read(state.dir());
         let trust = bundles::next_trust(key);
-        Ok(Self { state, run, log, n_bundles, head, trust, files, directories, owners })
+        Ok(Self { state, run, log, n_bundles, head, trust, listing, owners })
     }
 
     /// Returns the predecessor for this run's bundle: the head on disk, if it leads back to the recorded one.
@@ -103,18 +101,11 @@ impl StateGuard {
     fn unexplained(&self) -> Vec<PathBuf> {
         // Bundles are written and listed under this lock, so none is half written now.
         let _turn = self.state.lock_evidence().ok();
-        let (now, directories) = list(self.state.dir());
-        let names: BTreeSet<&PathBuf> = self.files.keys().chain(now.keys()).collect();
-        let differs = |name: &PathBuf| self.files.get(name) != now.get(name);
-        let changed: Vec<&PathBuf> = names.into_iter().filter(|name| differs(name)).collect();
+        let now = StateListing::read(self.state.dir());
+        let changed = self.listing.changes(&now);
         let new_links = if changed.is_empty() { Some(BTreeSet::new()) } else { self.new_links() };
         let log_has_grown = changed.is_empty() || (new_links.is_some() && self.log_has_grown());
-        let is_explained = |name: &Path| {
-            let fate = match (self.files.contains_key(name), now.contains_key(name)) {
-                (false, _) => FileFate::New,
-                (true, true) => FileFate::Changed,
-                (true, false) => FileFate::Gone,
-            };
+        let is_explained = |name: &Path, fate: FileFate| {
             if is_of_log(name) && !log_has_grown {
                 return false;
             }
@@ -122,18 +113,21 @@ impl StateGuard {
                 || self.explains_itself(name, fate, new_links.as_ref())
                 || self.owners.iter().any(|owner| owner.explains(&self.state, name, fate))
         };
-        let mut unexplained: Vec<PathBuf> =
-            changed.into_iter().filter(|name| !is_explained(name)).cloned().collect();
+        let mut unexplained: BTreeSet<PathBuf> = changed
+            .iter()
+            .filter(|(name, fate)| !is_explained(name, **fate))
+            .map(|(name, _)| name.clone())
+            .collect();
         // A directory that another run has no more use for goes; none is ever replaced.
-        let replaced = self.directories.iter().filter(|(name, before)| {
-            let after = directories.get(*name);
-            after.is_some_and(|after| after != *before) || (after.is_none() && now.contains_key(*name))
+        let replaced = self.listing.directories.iter().filter(|(name, before)| {
+            let after = now.directories.get(*name);
+            after.is_some_and(|after| after != *before) || (after.is_none() && changed.contains_key(*name))
         });
         unexplained.extend(replaced.map(|(name, _)| name.clone()));
-        if !directories.contains_key(Path::new("")) && !unexplained.contains(&PathBuf::new()) {
-            unexplained.push(PathBuf::new());
+        if !now.directories.contains_key(Path::new("")) {
+            unexplained.insert(PathBuf::new());
         }
-        unexplained
+        unexplained.into_iter().collect()
     }
 
     /// Returns whether this process writes the file while the command runs. Its lock and stat cache are not among
@@ -281,36 +275,85 @@ fn is_in_history(name: &Path) -> bool {
     matches!(collection, Some(b"evidence" | b"receipts" | b"before" | b"objects")) && parts.next().is_some()
 }
 
-/// Stamps every file and every directory below `dir`, and `dir` itself if it is no link. Bundles are not entered. An
-/// unreadable directory shows as missing files. Layers, and entries that landings exchanged, are left out: they are many, and
-/// a landing compares them with recorded digests.
-fn list(dir: &Path) -> (BTreeMap<PathBuf, FileStamp>, BTreeMap<PathBuf, (u64, u64)>) {
-    let (mut files, mut directories) = (BTreeMap::new(), BTreeMap::new());
-    let top = fs::symlink_metadata(dir).ok().filter(fs::Metadata::is_dir);
-    directories.extend(top.map(|facts| (PathBuf::new(), (facts.dev(), facts.ino()))));
-    let mut folders = vec![dir.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let Ok(name) = path.strip_prefix(dir) else { continue };
-            let is_bundle = name.starts_with("evidence");
-            if is_in_history(name) && (is_bundle || entry.file_type().is_ok_and(|kind| !kind.is_dir())) {
-                files.insert(name.to_owned(), (entry.ino(), 0, 0, 0));
-                continue;
-            }
-            let Ok(facts) = entry.metadata() else { continue };
-            if facts.is_dir() {
-                if name.parent() == Some(Path::new("layers")) || name.ends_with("exchange") {
+/// The entries of a state directory at one moment.
+#[derive(Debug, Default)]
+struct StateListing {
+    files: BTreeMap<PathBuf, FileStamp>,
+    /// The device and inode of every directory, the state directory itself under an empty name.
+    directories: BTreeMap<PathBuf, (u64, u64)>,
+    /// By directory, names and inodes of what belongs to the history, in the order of the file system: they are many, and
+    /// as long as nothing changes they are only compared as a whole.
+    history: BTreeMap<PathBuf, Vec<(OsString, u64)>>,
+}
+
+impl StateListing {
+    /// Stamps every file and every directory below `dir`, and `dir` itself if it is no link. Bundles are not entered. An
+    /// unreadable directory shows as missing files. Layers, and entries that landings exchanged, are left out: they are
+    /// many, and a landing compares them with recorded digests.
+    fn read(dir: &Path) -> Self {
+        let mut listing = Self::default();
+        let top = fs::symlink_metadata(dir).ok().filter(fs::Metadata::is_dir);
+        listing.directories.extend(top.map(|facts| (PathBuf::new(), (facts.dev(), facts.ino()))));
+        let mut n_examined: u64 = 0;
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            let is_of_bundles = folder.as_os_str() == "evidence";
+            let is_of_history = is_in_history(&folder.join("entry"));
+            let mut history = Vec::new();
+            for entry in fs::read_dir(dir.join(&folder)).into_iter().flatten().flatten() {
+                let is_directory = || entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if is_of_history && (is_of_bundles || !is_directory()) {
+                    history.push((entry.file_name(), entry.ino()));
                     continue;
                 }
-                directories.insert(name.to_owned(), (facts.dev(), facts.ino()));
-                folders.push(path);
-            } else {
-                files.insert(name.to_owned(), (facts.ino(), facts.size(), facts.ctime(), facts.ctime_nsec()));
+                n_examined += 1;
+                let Ok(facts) = entry.metadata() else { continue };
+                let name = folder.join(entry.file_name());
+                if !facts.is_dir() {
+                    let stamp = (facts.ino(), facts.size(), facts.ctime(), facts.ctime_nsec());
+                    listing.files.insert(name, stamp);
+                } else if folder.as_os_str() != "layers" && !name.ends_with("exchange") {
+                    listing.directories.insert(name.clone(), (facts.dev(), facts.ino()));
+                    folders.push(name);
+                }
+            }
+            if !history.is_empty() {
+                listing.history.insert(folder, history);
             }
         }
+        tracing::trace!(target: "probity::work", state_entries = n_examined);
+        listing
     }
-    (files, directories)
+
+    /// Returns what became of the files, and of what belongs to the history, until `later`.
+    fn changes(&self, later: &Self) -> BTreeMap<PathBuf, FileFate> {
+        let mut changes = file_fates(&self.files, &later.files);
+        let folders: BTreeSet<&PathBuf> = self.history.keys().chain(later.history.keys()).collect();
+        for folder in folders {
+            let (before, after) = (self.history.get(folder), later.history.get(folder));
+            if before != after {
+                let by_name = |entries: Option<&Vec<(OsString, u64)>>| -> BTreeMap<PathBuf, u64> {
+                    entries.into_iter().flatten().map(|(name, inode)| (folder.join(name), *inode)).collect()
+                };
+                changes.extend(file_fates(&by_name(before), &by_name(after)));
+            }
+        }
+        changes
+    }
+}
+
+/// Returns the names whose stamps differ.
+fn file_fates<T: PartialEq>(
+    before: &BTreeMap<PathBuf, T>,
+    after: &BTreeMap<PathBuf, T>,
+) -> BTreeMap<PathBuf, FileFate> {
+    let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name, FileFate::Gone));
+    let others = after.iter().filter_map(|(name, stamp)| match before.get(name) {
+        None => Some((name, FileFate::New)),
+        Some(known) if known != stamp => Some((name, FileFate::Changed)),
+        Some(_) => None,
+    });
+    gone.chain(others).map(|(name, fate)| (name.clone(), fate)).collect()
 }
 
 #[cfg(test)]
@@ -478,9 +521,10 @@ mod tests {
         };
         let (_dir, state) = state();
         let old: Vec<PathBuf> = (0..50).map(|number| plant(&state, &format!("old-{number}"))).collect();
-        let (files, directories) = list(state.dir());
-        assert_eq!(files.keys().filter(|name| name.starts_with("evidence")).count(), old.len());
-        assert_eq!(directories.keys().filter(|name| name.starts_with("evidence")).count(), 1);
+        let listing = StateListing::read(state.dir());
+        assert_eq!(listing.history[Path::new("evidence")].len(), old.len());
+        assert!(!listing.files.keys().any(|name| name.starts_with("evidence")));
+        assert_eq!(listing.directories.keys().filter(|name| name.starts_with("evidence")).count(), 1);
 
         let run = own_run(&state);
         let turn = state.lock_evidence().expect("is free");

@@ -132,7 +132,13 @@ pub fn declare_plan(scope: &[Vec<u8>], tree: &TreeNames<'_>) -> DeclarationRepor
                 return applicable_reasons([(is_inert, ReasonCode::ScopeExcludeInert)]);
             }
             includes.push(pattern);
-            judge_include(text, tree)
+            let mut warnings = judge_include(text, tree);
+            // Who lists `dir` beside `dir/**` means the entry itself, such as the commit of a submodule.
+            let below = [text.as_slice(), b"/**"].concat();
+            if scope.contains(&below) {
+                warnings.retain(|code| *code != ReasonCode::ScopeNamesDirectory);
+            }
+            warnings
         });
         declaration.add_entry(DeclarationField::Scope, index, verdict);
     }

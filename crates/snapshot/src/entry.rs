@@ -27,6 +27,10 @@ impl<'a> SnapshotEntry<'a> {
         &self.path
     }
 
+    pub fn into_path(self) -> RepoPath {
+        self.path
+    }
+
     pub fn kind(&self) -> SnapshotEntryKind {
         self.record().held.kind()
     }

@@ -83,7 +83,7 @@ pub(crate) type DirId = u32;
 pub(crate) const ROOT: DirId = 0;
 
 /// What an entry holds. `None`: it could not be seen, so it is compared by what [`EntryFacts`] say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryContent {
     /// The hash of the file's bytes.
     File(Option<Digest>),
@@ -133,7 +133,7 @@ impl EntryContent {
 }
 
 /// The part of a [`EntryStat`] that is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryFacts {
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -159,7 +159,7 @@ impl From<&EntryStat> for EntryFacts {
 }
 
 /// One child of a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryRecord {
     /// Offset and length of its name in the directory's bytes.
     pub(crate) name: (u32, u16),
@@ -182,6 +182,7 @@ pub(crate) struct DirectoryRecord {
     /// The names of the children, concatenated.
     #[serde(with = "probity_core::bytes::raw")]
     pub(crate) names: Box<[u8]>,
+    #[serde(with = "crate::record_table")]
     pub(crate) records: Box<[EntryRecord]>,
     /// The link targets, by index of the record.
     pub(crate) targets: Box<[(u32, Box<[u8]>)]>,

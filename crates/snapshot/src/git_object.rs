@@ -23,16 +23,22 @@ impl ObjectFormat {
     }
 }
 
+/// The id of an object. Ids of both formats are kept in place, because a tree has many.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GitId(Box<[u8]>);
+pub struct GitId {
+    /// Zeros behind the id.
+    bytes: [u8; 32],
+    format: ObjectFormat,
+}
 
 impl GitId {
     /// Creates an id from bytes; `None` if no format has ids of that length.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        [ObjectFormat::Sha1, ObjectFormat::Sha256]
-            .iter()
-            .any(|format| format.id_len() == bytes.len())
-            .then(|| Self(bytes.into()))
+        let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
+        let format = formats.into_iter().find(|format| format.id_len() == bytes.len())?;
+        let mut id = [0; 32];
+        id[..bytes.len()].copy_from_slice(bytes);
+        Some(Self { bytes: id, format })
     }
 
     /// Parses 40 or 64 lower-case hex digits.
@@ -52,17 +58,17 @@ impl GitId {
         hasher.update(content);
         let mut id = Vec::with_capacity(format.id_len());
         hasher.finish(&mut id);
-        Self(id.into())
+        Self::from_bytes(&id).expect("a hash has the length of its format")
     }
 
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes[..self.format.id_len()]
     }
 }
 
 impl fmt::Display for GitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(&self.0))
+        f.write_str(&hex::encode(self.as_bytes()))
     }
 }
 

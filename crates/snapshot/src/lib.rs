@@ -60,6 +60,7 @@ mod layer;
 mod links;
 mod merkle;
 mod read;
+mod record_table;
 pub mod restore;
 mod snapshot;
 mod sys;

@@ -7,7 +7,7 @@ use crate::entry_record::{DirectoryRecord, EntryContent, ROOT};
 use crate::finding::TreeFinding;
 use crate::git_object::ObjectFormat;
 use crate::snapshot::{Snapshot, SnapshotNote};
-use probity_paths::RepoPath;
+use probity_paths::name_error;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -69,7 +69,7 @@ fn is_sound(dir: &DirectoryRecord, git_id_len: usize) -> bool {
             return false;
         };
         let is_next = record.name.0 as usize == dir.names.len() - rest.len() && name > last;
-        if !is_next || record.facts.mode > 0o7777 || name.contains(&b'/') || RepoPath::parse(name).is_err() {
+        if !is_next || record.facts.mode > 0o7777 || name.contains(&b'/') || name_error(name).is_some() {
             return false;
         }
         (last, rest) = (name, others);

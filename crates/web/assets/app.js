@@ -42,7 +42,7 @@
     if (e.ctrlKey || e.metaKey || e.shiftKey) return;
     const b = e.target.closest('[data-act], [data-load]');
     if (!b) return;
-    if (b.dataset.load) { e.preventDefault(); open_file(b.closest('.file'), b.href); return; }
+    if (b.dataset.load) { e.preventDefault(); const card = b.closest('.file'); open_file(card, card.classList.contains('wait') ? null : b.href); return; }
     const does = b.dataset.act, dialog = b.closest('dialog');
     if (does === 'theme') theme();
     else if (does === 'help') show('help');
@@ -57,17 +57,19 @@
   // Files: the rows of a file are loaded when it comes near, four at a time.
   const waiting = [];
   let loading = 0;
+  const files = $('#files');
+  const file_address = (card) => files.dataset.files + card.id.slice(2) + files.dataset.query;
   async function open_file(card, url) {
     if (!card || card.dataset.busy) return;
     card.dataset.busy = '1';
     try {
-      const fresh = $('.file', await load(url || card.dataset.src));
+      const fresh = $('.file', await load(url || file_address(card)));
       const seen = $('[data-seen]', card), was = seen && seen.checked;
       card.replaceChildren(...[...fresh.childNodes].map(take));
-      delete card.dataset.src;
+      card.classList.remove('wait');
       const now = $('[data-seen]', card); if (now && was) now.checked = true;
     } catch (code) {
-      const fold = $('.fold span, header .dim', card);
+      const fold = $('.fold span, header b', card);
       if (fold) fold.textContent = `Could not be loaded (${code}). Show tries again.`;
       delete card.dataset.busy;
     }
@@ -83,7 +85,7 @@
       for (const one of all) if (one.isIntersecting) { near.unobserve(one.target); waiting.push(one.target); }
       next_file();
     }, { rootMargin: '600px' });
-    $$('.file[data-src]').forEach((f) => near.observe(f));
+    $$('.file.wait').forEach((f) => near.observe(f));
   }
 
   // Seen marks belong to this browser and to the content that was shown.
@@ -127,15 +129,17 @@
       const n = all[d > 0 ? (here < 0 ? all.length - 1 : here) : Math.max(0, (here < 0 ? all.length : here) - 2)];
       if (n) { n.scrollIntoView(); scrollBy(0, -160); }
     };
+    const place = (d) => { const all = $$('#main .cols3 .loci a'), i = all.findIndex((a) => a.hasAttribute('aria-current')); const n = all[i + d]; if (n) location.href = n.href; };
     const option = (key) => { const b = $(`[data-key="${key}"]`); if (b) act(b); };
     const map = {
       '?': () => show('help'), '/': () => $('#q').focus(), '\\': theme, '.': () => refresh(),
       j: () => step(rows(), 1), k: () => step(rows(), -1),
-      ']': () => jump(at + 1), '[': () => jump(at - 1), n: () => hunk(1), p: () => hunk(-1),
+      ']': () => (files.length ? jump(at + 1) : place(1)), '[': () => (files.length ? jump(at - 1) : place(-1)), n: () => hunk(1), p: () => hunk(-1),
       o: () => jump(files.findIndex((f, i) => f.classList.contains('o') && i > at) >= 0 ? files.findIndex((f, i) => f.classList.contains('o') && i > at) : files.findIndex((f) => f.classList.contains('o'))),
       v: () => { const c = files[at] && $('[data-seen]', files[at]); if (c) { c.checked = true; c.dispatchEvent(new Event('change', { bubbles: true })); jump(at + 1); } },
       u: () => { const other = $('.views a:not([aria-current])'); if (other) location.href = other.href; },
       w: () => { const a = (document.activeElement.closest('tr') && $('.n a', document.activeElement.closest('tr'))) || (files[at] && $('.n a', files[at])); if (a) location.href = a.href; },
+      1: () => option('1'), 2: () => option('2'), 3: () => option('3'), 4: () => option('4'),
       E: () => option('E'), L: () => option('L'), S: () => option('S'), R: () => option('R'),
     };
     if (map[e.key]) { e.preventDefault(); map[e.key](); }

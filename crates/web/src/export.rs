@@ -21,10 +21,10 @@ const MAX_EXPORTED_LINES: usize = 5_000;
 /// Renders the change that `name` means.
 pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let name = probity_review::find_change(workspace, name)?;
-    let review = probity_review::review(workspace, &name)?;
+    let (review, contents) = probity_review::review_with_contents(workspace, &name)?;
     let decisions = probity_review::decisions(workspace, Some(&review.change))?;
     let log_size = probity_review::log_size(workspace)?;
-    let context = ReviewContext { name, review, decisions, log_size };
+    let context = ReviewContext { name, review, contents, decisions, log_size };
     let mut files: Vec<(usize, FileSides)> = Vec::new();
     for (index, path) in context.review.paths.iter().enumerate() {
         if path.folded.is_none() && path.lines_added + path.lines_removed <= MAX_EXPORTED_LINES {
@@ -74,7 +74,7 @@ pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError>
 /// The files of the bundle with the current judgment of a run; none for other changes.
 fn embedded_evidence(workspace: &Workspace, context: &ReviewContext) -> Result<BundleFiles, ServiceError> {
     let ChangeName::Run(id) = &context.name else { return Ok(BundleFiles::new()) };
-    let run = probity_runner::recorded_contents::RecordedRun::open(workspace, id)?;
+    let (run, _) = probity_runner::recorded_contents::RecordedRun::open(workspace, id)?;
     bundles::read(&workspace.state.evidence().join(&run.stored.manifest.run_id))
 }
 

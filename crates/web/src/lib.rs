@@ -1,7 +1,7 @@
 //! The review page: a web server on the loopback interface, for a person who looks at changes and decides.
 //!
 //! Owns: the pages, their addresses, sessions, and what keeps strangers out.
-//! May use: api, core, evidence, line-diff, paths, review, runner, workspace.
+//! May use: analysis, api, core, documents, evidence, knowledge, ledger, line-diff, merges, paths, quality, review, runner, workspace.
 //! Must not know: any rule: what is shown is an answer of a service, and what is decided is carried out by one.
 //!
 //! * [`serve`]: serves until the process ends. [`export`]: one change as one file.
@@ -12,6 +12,9 @@ mod assets;
 mod diff_rows;
 mod events;
 mod export;
+mod knowledge_handlers;
+mod line_colors;
+mod lost_intent_handlers;
 mod page_event;
 mod pages;
 mod request_guard;

@@ -1,13 +1,14 @@
 //! A change that was reviewed, for the pages that are made from it.
 
 use probity_api::review::{ChangeReview, DecisionRecord};
-use probity_review::ChangeName;
+use probity_review::{ChangeContents, ChangeName};
 
 /// A change that was reviewed, with the name that leads to its contents.
 #[derive(Debug)]
 pub(crate) struct ReviewContext {
     pub(crate) name: ChangeName,
     pub(crate) review: ChangeReview,
+    pub(crate) contents: ChangeContents,
     pub(crate) decisions: Vec<DecisionRecord>,
     /// Entries in the log when it was read.
     pub(crate) log_size: u64,

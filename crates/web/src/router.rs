@@ -2,6 +2,8 @@
 
 use crate::assets;
 use crate::events::{self, MAX_MISSED_ENTRIES};
+use crate::knowledge_handlers;
+use crate::lost_intent_handlers as lost;
 use crate::page_event::PageEvent;
 use crate::pages::{self, PageFrame};
 use crate::request_guard::{cookie, guard};
@@ -40,6 +42,17 @@ pub(crate) fn router(state: Shared) -> Router {
         .route("/c/{change}/log/{gate}", get(gate_log))
         .route("/c/{change}/evidence", get(evidence))
         .route("/c/{change}/do/{action}", get(preview).post(decide))
+        .route("/merge", get(lost::merges))
+        .route("/merge/{merge}", get(lost::merge))
+        .route("/merge/{merge}/do/{action}", get(lost::finding_preview).post(lost::decide_finding))
+        .route("/merge/documents/{merge}", get(lost::document_merge))
+        .route(
+            "/merge/documents/{merge}/do/{action}",
+            get(lost::conflict_preview).post(lost::decide_conflict),
+        )
+        .route("/ledger", get(knowledge_handlers::ledger))
+        .route("/ledger/{handle}", get(knowledge_handlers::ledger_item))
+        .route("/code", get(knowledge_handlers::code))
         .route("/why/{revision}", get(why))
         .route("/log", get(log))
         .route("/events", get(event_stream))
@@ -57,18 +70,18 @@ fn redirect(address: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
 
-fn page(status: StatusCode, markup: Markup) -> Response {
+pub(crate) fn page(status: StatusCode, markup: Markup) -> Response {
     let html = HeaderValue::from_static("text/html; charset=utf-8");
     (status, [(header::CONTENT_TYPE, html)], markup.into_string()).into_response()
 }
 
-fn document<A: Answer>(answer: &A) -> Response {
+pub(crate) fn document<A: Answer>(answer: &A) -> Response {
     let json = HeaderValue::from_static("application/json");
     ([(header::CONTENT_TYPE, json)], answer.to_document().to_string()).into_response()
 }
 
 /// Runs a question on the services where it may block.
-async fn ask<T: Send + 'static>(
+pub(crate) async fn ask<T: Send + 'static>(
     state: &Shared,
     question: impl FnOnce(&UiState) -> Result<T, ServiceError> + Send + 'static,
 ) -> Result<T, ServiceError> {
@@ -85,23 +98,23 @@ async fn ask<T: Send + 'static>(
 
 /// What a handler needs of a request.
 #[derive(Debug, Clone)]
-struct Asked {
+pub(crate) struct Asked {
     headers: HeaderMap,
-    query: FormValues,
+    pub(crate) query: FormValues,
 }
 
 impl Asked {
-    fn new(headers: HeaderMap, query: Option<String>) -> Self {
+    pub(crate) fn new(headers: HeaderMap, query: Option<String>) -> Self {
         Self { headers, query: FormValues::parse(&query.unwrap_or_default()) }
     }
 
-    fn wants_json(&self) -> bool {
+    pub(crate) fn wants_json(&self) -> bool {
         let accept =
             self.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         accept.contains("application/json") && !accept.contains("text/html")
     }
 
-    fn frame(&self, state: &UiState, current: &'static str) -> PageFrame {
+    pub(crate) fn frame(&self, state: &UiState, current: &'static str) -> PageFrame {
         let theme = cookie(&self.headers, "probity_theme").filter(|word| matches!(*word, "light" | "dark"));
         let mut frame = PageFrame::new(state, current);
         frame.theme = theme.map(str::to_owned);
@@ -109,7 +122,7 @@ impl Asked {
     }
 
     /// Answers with a document or a page; a refusal is a page, too.
-    fn answer<A: Answer>(
+    pub(crate) fn answer<A: Answer>(
         &self,
         state: &Shared,
         current: &'static str,
@@ -124,7 +137,7 @@ impl Asked {
         }
     }
 
-    fn refusal(&self, frame: &PageFrame, fault: &ServiceError) -> Response {
+    pub(crate) fn refusal(&self, frame: &PageFrame, fault: &ServiceError) -> Response {
         let status = match fault.exit_code() {
             probity_api::ExitCode::Conflict => StatusCode::CONFLICT,
             probity_api::ExitCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -182,9 +195,9 @@ fn read_review(state: &UiState, name: &str) -> Result<ReviewContext, ServiceErro
     // Read first: what is newer than this number is newer than the review.
     let log_size = probity_review::log_size(&workspace)?;
     let name = probity_review::find_change(&workspace, &name)?;
-    let review = probity_review::review(&workspace, &name)?;
+    let (review, contents) = probity_review::review_with_contents(&workspace, &name)?;
     let decisions = probity_review::decisions(&workspace, Some(&review.change))?;
-    Ok(ReviewContext { name, review, decisions, log_size })
+    Ok(ReviewContext { name, review, contents, decisions, log_size })
 }
 
 async fn change(
@@ -194,6 +207,9 @@ async fn change(
     RawQuery(query): RawQuery,
 ) -> Response {
     let asked = Asked::new(headers, query);
+    if let Some(file) = asked.query.text("file").and_then(|file| file.parse().ok()) {
+        return one_file(state, name, file, asked).await;
+    }
     let is_split = asked.query.text("view") != Some("unified");
     let found = ask(&state, move |state| {
         let context = state.keep_review(read_review(state, &name)?);
@@ -217,7 +233,10 @@ async fn file(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    one_file(state, name, file, Asked::new(headers, query)).await
+}
+
+async fn one_file(state: Shared, name: String, file: usize, asked: Asked) -> Response {
     let is_split = asked.query.text("view") != Some("unified");
     let is_whole = asked.query.text("all").is_some();
     let shown = asked.query.text("v").map(str::to_owned);
@@ -324,6 +343,13 @@ fn find_option<'r>(
     })
 }
 
+/// Returns whether this session got the form, for this subject. Digests are compared, so the time tells nothing.
+pub(crate) fn is_own_form(state: &UiState, session: &SessionId, subject: &str, form: &FormValues) -> bool {
+    state.sessions.form_token(session, subject).is_some_and(|expected| {
+        Digest::of(expected.as_bytes()) == Digest::of(form.bytes("token").unwrap_or_default())
+    })
+}
+
 async fn decide(
     State(state): State<Shared>,
     Extension(session): Extension<SessionId>,
@@ -341,11 +367,7 @@ async fn decide(
         return (StatusCode::NOT_FOUND, "there is no such action\n").into_response();
     };
     let change = form.text("change").unwrap_or_default().to_owned();
-    let expected = state.sessions.form_token(&session, &form_subject(&change, action));
-    let is_ours = expected.is_some_and(|expected| {
-        Digest::of(expected.as_bytes()) == Digest::of(form.bytes("token").unwrap_or_default())
-    });
-    if !is_ours {
+    if !is_own_form(&state, &session, &form_subject(&change, action), &form) {
         return page(StatusCode::FORBIDDEN, pages::foreign_form(&frame));
     }
     let found = ask(&state, move |state| {

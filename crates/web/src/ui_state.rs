@@ -3,8 +3,10 @@
 use crate::page_event::PageEvent;
 use crate::review_context::ReviewContext;
 use crate::session::SessionStore;
+use probity_api::merge_audit::MergeAuditRangeAnswer;
 use probity_api::review::BoardAnswer;
-use probity_workspace::{ServiceError, Workspace};
+use probity_review::lost_intents;
+use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -33,6 +35,14 @@ pub struct UiOptions {
     pub person: String,
 }
 
+/// The audit of the newest merges, and what it depends on.
+#[derive(Debug)]
+struct KnownMerges {
+    head: Option<String>,
+    n_decisions: usize,
+    range: Arc<MergeAuditRangeAnswer>,
+}
+
 /// Everything that the handlers share.
 #[derive(Debug)]
 pub(crate) struct UiState {
@@ -47,6 +57,8 @@ pub(crate) struct UiState {
     pub(crate) decisions: Mutex<()>,
     board: Mutex<Option<(Instant, Arc<BoardAnswer>)>>,
     reviews: Mutex<VecDeque<Arc<ReviewContext>>>,
+    /// The audit of the newest merges, for the commit that it was made for.
+    merges: Mutex<Option<KnownMerges>>,
     pub(crate) n_violations: AtomicU64,
 }
 
@@ -63,6 +75,7 @@ impl UiState {
             decisions: Mutex::new(()),
             board: Mutex::new(None),
             reviews: Mutex::new(VecDeque::new()),
+            merges: Mutex::new(None),
             n_violations: AtomicU64::new(0),
         }
     }
@@ -89,6 +102,27 @@ impl UiState {
         let board = Arc::new(probity_review::board(&self.workspace()?)?);
         *kept = Some((Instant::now(), Arc::clone(&board)));
         Ok(board)
+    }
+
+    /// Returns the audit of the newest merges. It takes long, and only a new commit or a decision changes it.
+    pub(crate) fn recent_merges(
+        &self,
+        workspace: &Workspace,
+    ) -> Result<Arc<MergeAuditRangeAnswer>, ServiceError> {
+        let head = git::head(workspace)?;
+        let n_decisions = probity_merges::decisions(workspace)?.decisions.len();
+        let mut kept = self.merges.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |known: &&KnownMerges| known.head == head && known.n_decisions == n_decisions;
+        if let Some(known) = kept.as_ref().filter(is_it) {
+            return Ok(Arc::clone(&known.range));
+        }
+        let range = Arc::new(lost_intents::recent_merges(workspace)?);
+        *kept = Some(KnownMerges { head, n_decisions, range: Arc::clone(&range) });
+        Ok(range)
+    }
+
+    pub(crate) fn forget_merges(&self) {
+        *self.merges.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     pub(crate) fn keep_review(&self, context: ReviewContext) -> Arc<ReviewContext> {

@@ -99,7 +99,7 @@ pub fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
     let mut dirs = Vec::new();
     for entry in snapshot.entries() {
         let list = if entry.kind() == SnapshotEntryKind::Directory { &mut dirs } else { &mut files };
-        list.push(entry.path().clone());
+        list.push(entry.into_path());
     }
     (files, dirs)
 }

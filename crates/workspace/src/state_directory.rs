@@ -193,6 +193,11 @@ impl StateDirectory {
         }
     }
 
+    /// The index from contents to the changes that left them.
+    pub fn content_index(&self) -> PathBuf {
+        self.dir.join("cache").join("contents")
+    }
+
     /// The facts of analyzed files, shared by all worktrees.
     pub fn facts(&self) -> PathBuf {
         self.dir.join("cache").join("facts")

@@ -161,7 +161,7 @@ fn refuse_lost_database(state: &StateDirectory) -> Result<(), StoreError> {
     }
     match note_of(state).read()? {
         Some(noted) => {
-            let why = format!("it is gone, but log.checkpoint knows {} log entries", noted.tree.size);
+            let why = format!("it is gone, but log.checkpoint has {} log entries", noted.tree.size);
             Err(StoreError::Shortened { path: state.database(), why })
         }
         None => Ok(()),

@@ -91,7 +91,18 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("merge-audit", &["analysis", "core", "line-diff", "paths"]),
     (
         "merges",
-        &["analysis", "api", "core", "line-diff", "merge-audit", "paths", "snapshot", "storage", "workspace"],
+        &[
+            "analysis",
+            "api",
+            "core",
+            "documents",
+            "line-diff",
+            "merge-audit",
+            "paths",
+            "snapshot",
+            "storage",
+            "workspace",
+        ],
     ),
     ("paths", &["core"]),
     ("policy", &["core", "evidence", "paths"]),
@@ -197,7 +208,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "storage",
         ],
     ),
-    ("xtask", &["api"]),
+    ("xtask", &[]),
 ];
 
 /// The crates of the project, each with those that it uses. A crate goes by the name of its directory.

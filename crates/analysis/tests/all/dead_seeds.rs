@@ -109,6 +109,6 @@ fn most_seeded_dead_code_is_found_and_nothing_alive() {
         accused.extend(tree.alive.iter().filter(|name| names(name)).map(|name| (tree.language, *name)));
     }
     assert!(accused.is_empty(), "alive, yet called dead: {accused:?}");
-    // Not found today: the private members of the Java class, and a Rust struct that only its own methods use.
-    assert!(n_found >= 15, "{n_found} of {n_dead}, missed {missed:?}");
+    // Not found today: a Rust struct that only its own methods use.
+    assert!(n_found >= 18, "{n_found} of {n_dead}, missed {missed:?}");
 }

@@ -2,6 +2,8 @@
 
 use crate::SystemPath;
 use crate::document::Answer;
+use crate::exit_code::ExitCode;
+use crate::merge_audit::MergeAuditRangeAnswer;
 use probity_analysis::{GateReport, SafeguardLoss};
 use probity_contract::claims::{ApiDelta, ClaimObjection, ClaimReport, ClaimVerdict, GateFact};
 use probity_contract::outputs::NewFinding;
@@ -41,6 +43,21 @@ pub struct ContractVerifyAnswer {
     pub notes: Vec<String>,
     /// The stored receipt; null if none was requested.
     pub receipt: Option<ReceiptReference>,
+    /// The merges between the base and the last commit; absent if the tree is not compared with another commit, or if this
+    /// clone lacks their history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merges: Option<MergeAuditRangeAnswer>,
+}
+
+impl ContractVerifyAnswer {
+    /// Returns the code of the verdict; a lost edit fails a change that is accepted otherwise.
+    pub fn exit_code(&self) -> ExitCode {
+        let merges = self.merges.as_ref().map_or(ExitCode::Ok, MergeAuditRangeAnswer::exit_code);
+        match ExitCode::from(self.verdict.facts.status) {
+            ExitCode::Ok => merges,
+            code => code,
+        }
+    }
 }
 
 impl Answer for ContractVerifyAnswer {

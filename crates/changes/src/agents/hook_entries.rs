@@ -1,15 +1,22 @@
 //! Adds or removes the hook in the configuration of an agent.
 //!
-//! The command before a tool ends in a fallback that refuses when the program is missing or was killed: almost every agent
-//! lets a call pass if its hook fails. Commands at other events end in silence instead.
+//! Before a tool the program runs in a small shell script that refuses unless the program passes in silence: when it is missing,
+//! crashes, is killed, prints something else than an answer, or is frozen. Almost every agent lets a call pass if its
+//! hook fails. Commands at other events end in silence instead.
 
 use super::RegistrationWish;
 use super::json_members::{OrderedMembers, json_text};
 use probity_api::govern::setup::CodingAgent;
 use std::path::{Path, PathBuf};
 
-/// How long an agent waits for the hook. The hook itself answers sooner.
-const HOOK_TIMEOUT_SECONDS: u64 = 10;
+/// How long an agent waits for the hook. The hook itself and the script around it answer sooner.
+const HOOK_TIMEOUT_SECONDS: u64 = 30;
+
+/// Runs the program in its parameters. Silence and exit code 0 pass; exit code 2 refuses in the program's words; everything
+/// else refuses. A frozen program is ended after ten seconds where there is `timeout`: its own deadline is shorter, the
+/// agent's longer. `/bin/sh` is named because some agents take the user's shell, which may not understand this.
+const REFUSING_SCRIPT: &str = "if command -v timeout >/dev/null; then o=$(timeout 10 \"$@\"); else o=$(\"$@\"); fi; \
+case $?$o in 0) ;; 2*) printf %s \"$o\"; exit 2;; *) echo \"probity did not answer; refused\" >&2; exit 2;; esac";
 
 /// The start of the name of the program, by which our entries are found again.
 const HOOK_NAMES: [&str; 2] = ["probity-hook", "probity' hook "];
@@ -43,9 +50,7 @@ impl HookProgram {
     pub(super) fn command(&self, agent: CodingAgent, event: HookMoment) -> String {
         let call = format!("{} {agent} {}", self.start, event.word());
         match event {
-            HookMoment::BeforeTool => format!(
-                "{call}; case $? in 0) ;; 2) exit 2;; *) echo \"probity did not answer; refused\" >&2; exit 2;; esac"
-            ),
+            HookMoment::BeforeTool => format!("/bin/sh -c '{REFUSING_SCRIPT}' sh {call}"),
             _ => format!("{call} || true"),
         }
     }
@@ -211,7 +216,7 @@ export const Probity = async ({{ directory }}) => ({{
   "tool.execute.before": async (input, output) => {{
     const payload = {{ hook_event_name: "tool.execute.before", cwd: directory, tool_name: input.tool, input, output }}
     const done = hook("before", payload)
-    if (done.status === 0) return
+    if (done.status === 0 && !done.stdout) return
     throw new Error((done.stderr || "").trim() || "probity did not answer; refused")
   }},
   "tool.execute.after": async (input, output) => {{

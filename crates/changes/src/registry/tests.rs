@@ -250,7 +250,7 @@ fn a_log_that_lost_events_is_damaged_and_not_just_shorter() {
     }
     let fault = on_disk.open().expect_err("is damaged");
     assert_eq!(fault.code(), "LOG.SHORTENED", "{fault}");
-    assert!(fault.to_string().contains("log.checkpoint knows 101"), "{fault}");
+    assert!(fault.to_string().contains("log.checkpoint has 101"), "{fault}");
 }
 
 #[test]

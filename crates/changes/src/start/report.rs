@@ -106,6 +106,9 @@ impl StartHandler<'_> {
                 decision.queue_position.unwrap_or(1),
                 short(id)
             ),
+            (StartNextStep::EditInScope, Some(id)) => {
+                format!("edit only the declared paths, then `probity finish {}`", short(id))
+            }
             _ => message(decision, met.intents, met.runs),
         }
     }
@@ -256,7 +259,7 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
         && decision.status == StartStatus::Blocked
     {
         return format!(
-            "run {run} works on paths of this scope: wait until it has ended, queue, or narrow the scope; do not edit"
+            "run {run} works on paths of this scope: wait until it has ended, start with `--queue`, or narrow the scope; do not edit"
         );
     }
     let hold = |whose: (&str, &str)| match intents.len() {
@@ -272,11 +275,11 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
             format!("do not edit yet: you are number {place} in the queue")
         }
         StartNextStep::CoordinateAndClean => format!(
-            "{}, and it has uncommitted changes: coordinate, queue, or narrow the scope; do not edit",
+            "{}, and it has uncommitted changes: coordinate, start with `--queue`, or narrow the scope; do not edit",
             hold(("another agent", "other agents"))
         ),
         StartNextStep::CoordinateWithOwner => {
-            format!("{}: coordinate, queue, or narrow the scope; do not edit", hold(("another agent", "other agents")))
+            format!("{}: coordinate, start with `--queue`, or narrow the scope; do not edit", hold(("another agent", "other agents")))
         }
         StartNextStep::CoordinateWithStaleOwner => {
             format!("{}: coordinate, or wait until it is over; do not edit", hold(("an owner who is silent", "owners who are silent")))
@@ -286,8 +289,8 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
              they are yours"
                 .into()
         }
-        StartNextStep::QueueOrNarrowScope => "others wait for these paths: queue, or narrow the scope".into(),
+        StartNextStep::QueueOrNarrowScope => "others wait for these paths: start with `--queue`, or narrow the scope".into(),
         StartNextStep::FinishOwnIntent => "finish, amend or clear your own intent first".into(),
-        StartNextStep::EditInScope => "edit inside the declared scope only, then finish".into(),
+        StartNextStep::EditInScope => "edit only the declared paths, then finish".into(),
     }
 }

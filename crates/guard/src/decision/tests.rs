@@ -32,6 +32,10 @@ impl GuardWorld for TestWorld {
         Some(Rc::new(self.tree.clone()))
     }
 
+    fn guard_programs(&self) -> Vec<String> {
+        vec!["/opt/bin/probity-hook".into(), "/opt/bin/probity".into()]
+    }
+
     fn is_foreign_process(&self, pid: u32) -> bool {
         pid == 7
     }

@@ -43,6 +43,10 @@ impl Arguments {
                 };
                 read.flags.push((name.to_owned(), value));
             } else if text.len() > 1 && text.starts_with('-') {
+                // Some programs have words behind one dash: `-check`.
+                if text.len() > 2 {
+                    read.flags.push((text[1..].to_owned(), None));
+                }
                 read.read_bundle(&text[1..], short, &mut rest);
             } else {
                 read.operands.push(arg.clone());
@@ -85,12 +89,6 @@ impl Arguments {
     /// Returns whether an option begins with `prefix`, for options with an attached value.
     pub(super) fn has_long_prefix(&self, prefix: &str) -> bool {
         self.flags.iter().any(|(name, _)| name.starts_with(prefix))
-    }
-
-    /// Returns these arguments without the first operand, the name of a subcommand.
-    pub(super) fn behind_subcommand(&self) -> Self {
-        let operands = self.operands.iter().skip(1).cloned().collect();
-        Self { flags: self.flags.clone(), operands, before_separator: None }
     }
 
     /// Returns the operands behind `--`; none without a separator.

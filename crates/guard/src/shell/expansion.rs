@@ -1,6 +1,6 @@
-//! Expands words to values: variables, tilde, braces and wildcards.
+//! Expands words to values: variables and their edits, tilde, braces and wildcards.
 
-use super::syntax::{Word, WordPiece};
+use super::syntax::{ParameterEdit, Word, WordPiece};
 use std::collections::BTreeMap;
 
 /// How many values one word may expand to; a word with more counts as unknown.
@@ -44,8 +44,35 @@ impl Value {
     }
 }
 
-/// The values of variables. A loop variable has several.
+/// The values of variables. A loop variable has several, and so has a list under `name[@]`. Positional parameters are `1` and
+/// so on, all of them `@`.
 pub(super) type Variables = BTreeMap<String, Vec<Value>>;
+
+/// Sets the elements of a list.
+pub(super) fn set_list(variables: &mut Variables, name: &str, values: Vec<Value>) {
+    let prefix = format!("{name}[");
+    variables.retain(|known, _| !known.starts_with(&prefix));
+    for (index, value) in values.iter().enumerate() {
+        variables.insert(format!("{name}[{index}]"), vec![value.clone()]);
+    }
+    variables.insert(name.to_owned(), values.iter().take(1).cloned().collect());
+    variables.insert(format!("{name}[@]"), values);
+}
+
+/// Returns the positional parameters; `None` if they are not known.
+pub(super) fn positional(variables: &Variables) -> Option<&[Value]> {
+    variables.get("@").map(Vec::as_slice)
+}
+
+/// Sets the positional parameters; `None` makes them unknown.
+pub(super) fn set_positional(variables: &mut Variables, values: Option<&[Value]>) {
+    variables.retain(|name, _| name != "@" && !name.starts_with(|first: char| first.is_ascii_digit()));
+    let Some(values) = values else { return };
+    for (index, value) in values.iter().enumerate() {
+        variables.insert((index + 1).to_string(), vec![value.clone()]);
+    }
+    variables.insert("@".into(), values.to_vec());
+}
 
 /// A word under expansion: its characters, each with whether it was quoted; `None` if it is not known.
 type Draft = Option<Vec<(char, bool)>>;
@@ -58,7 +85,8 @@ pub(super) fn expand(word: &Word, variables: &Variables, home: &str) -> Vec<Valu
     if let [WordPiece::Variable { name, quoted: false }] = word.0.as_slice()
         && let Some(values) = variables.get(name)
     {
-        return values.iter().flat_map(split).collect();
+        let values: Vec<Value> = values.iter().flat_map(split).collect();
+        return if values.len() > MAX_VALUES_PER_WORD { vec![Value::Unknown] } else { values };
     }
     let drafts = drafts(word, variables, home);
     let mut values = Vec::new();
@@ -109,7 +137,13 @@ fn drafts(word: &Word, variables: &Variables, home: &str) -> Vec<Draft> {
                 None => vec![None],
                 Some(values) => values.iter().map(|value| variable_draft(value, *quoted)).collect(),
             },
-            WordPiece::Substitution(_) | WordPiece::Process(_) | WordPiece::Unknown(_) => vec![None],
+            WordPiece::EditedVariable { name, quoted, edit } => match variables.get(name) {
+                None => vec![None],
+                Some(values) => {
+                    values.iter().map(|value| variable_draft(&edited(value, edit), *quoted)).collect()
+                }
+            },
+            WordPiece::Substitution { .. } | WordPiece::Process(_) | WordPiece::Unknown(_) => vec![None],
         };
         drafts = drafts
             .iter()
@@ -118,6 +152,39 @@ fn drafts(word: &Word, variables: &Variables, home: &str) -> Vec<Draft> {
             .collect();
     }
     drafts
+}
+
+/// Applies the edit of `${…}` to a value.
+fn edited(value: &Value, edit: &ParameterEdit) -> Value {
+    let Value::Known(value) = value else { return Value::Unknown };
+    let edited = match edit {
+        ParameterEdit::Keep if value.is_empty() => return Value::Unknown,
+        ParameterEdit::Keep => value.clone(),
+        ParameterEdit::LowerCase => value.to_lowercase(),
+        ParameterEdit::UpperCase => value.to_uppercase(),
+        ParameterEdit::Replace { from, to, is_all: true } => value.replace(from, to),
+        ParameterEdit::Replace { from, to, is_all: false } => value.replacen(from, to, 1),
+        ParameterEdit::Cut { start, length } => {
+            value.chars().skip(*start).take(length.unwrap_or(usize::MAX)).collect()
+        }
+        ParameterEdit::RemovePrefix { text, has_wildcard, is_longest } => {
+            let found = match (has_wildcard, is_longest) {
+                (false, _) => value.starts_with(text.as_str()).then_some(0),
+                (true, false) => value.find(text.as_str()),
+                (true, true) => value.rfind(text.as_str()),
+            };
+            found.map_or_else(|| value.clone(), |at| value[at + text.len()..].to_owned())
+        }
+        ParameterEdit::RemoveSuffix { text, has_wildcard, is_longest } => {
+            let found = match (has_wildcard, is_longest) {
+                (false, _) => value.ends_with(text.as_str()).then(|| value.len() - text.len()),
+                (true, false) => value.rfind(text.as_str()),
+                (true, true) => value.find(text.as_str()),
+            };
+            found.map_or_else(|| value.clone(), |at| value[..at].to_owned())
+        }
+    };
+    Value::Known(edited)
 }
 
 fn variable_draft(value: &Value, quoted: bool) -> Draft {

@@ -44,6 +44,8 @@ impl Interpreter<'_> {
             "reason",
             "orphan",
             "pathspec-from-file",
+            "directory",
+            "output-directory",
         ];
         let short = match command {
             "checkout" => "bB",
@@ -51,6 +53,7 @@ impl Interpreter<'_> {
             "restore" => "s",
             "clean" => "e",
             "stash" => "m",
+            "archive" | "format-patch" | "bundle" => "o",
             _ => "",
         };
         let read = Arguments::read(rest, short, &long);
@@ -91,7 +94,19 @@ impl Interpreter<'_> {
                 }
             }
             "apply" if !read.has(&["check", "stat", "numstat", "summary", "cached"]) => {
-                self.whole_tree(state);
+                let here = Value::Known(".".into());
+                let dir = read.value(&["directory"]).cloned().unwrap_or(here);
+                self.write(state, &dir, WriteKind::Subtree);
+            }
+            "archive" => self.write_option(state, read, &["o"]),
+            "format-patch" if !read.has(&["stdout"]) => {
+                let dir = read.value(&["o", "output-directory"]).cloned();
+                self.write(state, &dir.unwrap_or_else(|| Value::Known(".".into())), WriteKind::Subtree);
+            }
+            "bundle" if first == "create" => {
+                if let Some(file) = words.get(1) {
+                    self.write(state, file, WriteKind::Entry);
+                }
             }
             "read-tree" if read.has(&["u", "m", "reset"]) => self.whole_tree(state),
             "submodule" if matches!(first, "update" | "add" | "deinit" | "foreach") => self.whole_tree(state),

@@ -1,8 +1,9 @@
 //! Walks a parsed script and collects what it writes. Every branch counts as taken: the guard asks what may happen.
 
-use super::expansion::{Value, Variables, expand, expand_text};
-use super::syntax::{Command, CompoundCommand, Redirect, Script, Word, WordPiece};
+use super::expansion::{Value, Variables, expand, expand_text, positional, set_list, set_positional};
+use super::syntax::{AssignedValue, Assignment, Command, CompoundCommand, Redirect, Script, Word, WordPiece};
 use super::{ShellEffects, ShellWorld, ShellWrite, WriteKind, normalize, syntax};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -91,31 +92,19 @@ impl Interpreter<'_> {
         let mut input = input.clone();
         for stage in stages {
             self.command(stage, &mut state.clone(), &input)?;
-            input = Self::printed_text(stage, state, self.world)
-                .map_or(CommandInput::Unknown, CommandInput::Text);
+            input =
+                self.command_output(stage, state, &input)?.map_or(CommandInput::Unknown, CommandInput::Text);
         }
         Ok(())
     }
 
-    /// Returns what `echo` or `printf` prints, if the line shows it.
-    fn printed_text(command: &Command, state: &ShellState, world: &dyn ShellWorld) -> Option<String> {
-        let Command::Simple { words, redirects, .. } = command else { return None };
-        let mut values = words.iter().flat_map(|word| expand(word, &state.variables, world.home()));
-        let name = values.next()?;
-        if !redirects.is_empty() || !matches!(name.known()?, "echo" | "printf") {
-            return None;
-        }
-        let texts: Option<Vec<String>> = values.map(|value| value.known().map(str::to_owned)).collect();
-        let texts: Vec<String> =
-            texts?.into_iter().filter(|text| !matches!(text.as_str(), "-e" | "-n")).collect();
-        Some(texts.join(" ").replace("\\n", "\n"))
-    }
-
-    fn command(&mut self, command: &Command, state: &mut ShellState, input: &CommandInput) -> StepResult {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
-            return Err("it runs more commands than Probity follows".into());
-        }
+    pub(super) fn command(
+        &mut self,
+        command: &Command,
+        state: &mut ShellState,
+        input: &CommandInput,
+    ) -> StepResult {
+        self.step()?;
         match command {
             Command::Simple { assignments, words, redirects } => {
                 let input = self.redirects(redirects, state, input)?;
@@ -143,7 +132,8 @@ impl Interpreter<'_> {
                     values.extend(self.expand(word, state)?);
                 }
                 if words.is_none() {
-                    values.push(Value::Unknown);
+                    let parameters = positional(&state.variables);
+                    values.extend(parameters.map_or_else(|| vec![Value::Unknown], <[Value]>::to_vec));
                 }
                 state.variables.insert(name.clone(), values);
                 self.script(body, state, input)
@@ -174,10 +164,47 @@ impl Interpreter<'_> {
 
     pub(super) fn expand(&mut self, word: &Word, state: &ShellState) -> Result<Vec<Value>, String> {
         self.substitutions(word, state)?;
-        Ok(expand(word, &state.variables, self.world.home()))
+        let (word, variables) = self.resolved(word, state)?;
+        Ok(expand(&word, &variables, self.world.home()))
     }
 
-    fn redirects(
+    /// Like [`Self::expand`] for the value of an assignment or a here-document.
+    pub(super) fn expand_text(&mut self, word: &Word, state: &ShellState) -> Result<Vec<Value>, String> {
+        self.substitutions(word, state)?;
+        let (word, variables) = self.resolved(word, state)?;
+        Ok(expand_text(&word, &variables, self.world.home()))
+    }
+
+    /// Replaces substitutions whose output the line shows by variables that hold it.
+    fn resolved<'a>(
+        &mut self,
+        word: &'a Word,
+        state: &'a ShellState,
+    ) -> Result<(Cow<'a, Word>, Cow<'a, Variables>), String> {
+        let (mut word, mut variables) = (Cow::Borrowed(word), Cow::Borrowed(&state.variables));
+        for index in 0..word.0.len() {
+            let WordPiece::Substitution { script, quoted } = &word.0[index] else { continue };
+            let (script, quoted) = (script.clone(), *quoted);
+            let Some(output) = self.script_output(&script, state)? else { continue };
+            // No variable of a script has such a name.
+            let name = format!("$({index})");
+            let value = Value::Known(output.trim_end_matches('\n').to_owned());
+            variables.to_mut().insert(name.clone(), vec![value]);
+            word.to_mut().0[index] = WordPiece::Variable { name, quoted };
+        }
+        Ok((word, variables))
+    }
+
+    /// Counts one more command.
+    pub(super) fn step(&mut self) -> StepResult {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return Err("it runs more commands than Probity follows".into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn redirects(
         &mut self,
         redirects: &[Redirect],
         state: &ShellState,
@@ -200,8 +227,7 @@ impl Interpreter<'_> {
                 }
                 Redirect::Input(body) => {
                     let Some(word) = body.get() else { continue };
-                    self.substitutions(word, state)?;
-                    let values = expand_text(word, &state.variables, self.world.home());
+                    let values = self.expand_text(word, state)?;
                     input = match values.as_slice() {
                         [Value::Known(text)] => CommandInput::Text(text.clone()),
                         _ => CommandInput::Unknown,
@@ -215,24 +241,54 @@ impl Interpreter<'_> {
 
     fn simple(
         &mut self,
-        assignments: &[(String, Word)],
+        assignments: &[Assignment],
         words: &[Word],
         state: &mut ShellState,
         input: &CommandInput,
     ) -> StepResult {
-        for (name, word) in assignments {
-            self.substitutions(word, state)?;
-            let values = expand_text(word, &state.variables, self.world.home());
+        for assignment in assignments {
             // Before a command they are its environment, which the words of the same line do not see.
-            if words.is_empty() {
-                state.variables.insert(name.clone(), values);
-            }
+            let mut environment = (!words.is_empty()).then(|| state.clone());
+            self.assign(assignment, environment.as_mut().unwrap_or(state))?;
         }
         let mut argv = Vec::new();
         for word in words {
             argv.extend(self.expand(word, state)?);
         }
         self.call(&argv, state, input)
+    }
+
+    fn assign(&mut self, assignment: &Assignment, state: &mut ShellState) -> StepResult {
+        let Assignment { name, value, appends } = assignment;
+        match value {
+            AssignedValue::Text(word) => {
+                let mut values = self.expand_text(word, state)?;
+                if *appends {
+                    values = match (state.variables.get(name).map(Vec::as_slice), values.as_slice()) {
+                        (Some([Value::Known(before)]), [Value::Known(added)]) => {
+                            vec![Value::Known(format!("{before}{added}"))]
+                        }
+                        _ => vec![Value::Unknown],
+                    };
+                }
+                if let Some((list, _)) = name.split_once('[') {
+                    // The elements as a whole are no longer what was assigned to them.
+                    state.variables.remove(&format!("{list}[@]"));
+                }
+                state.variables.insert(name.clone(), values);
+            }
+            AssignedValue::List(words) => {
+                let before = state.variables.get(&format!("{name}[@]")).filter(|_| *appends);
+                let mut values = before
+                    .cloned()
+                    .unwrap_or_else(|| if *appends { vec![Value::Unknown] } else { Vec::new() });
+                for word in words {
+                    values.extend(self.expand(word, state)?);
+                }
+                set_list(&mut state.variables, name, values);
+            }
+        }
+        Ok(())
     }
 
     /// Runs a command given by its words.
@@ -248,7 +304,11 @@ impl Interpreter<'_> {
             return Ok(());
         };
         if let Some(function) = state.functions.get(name).cloned() {
-            return self.deeper(|shell| shell.command(&function, state, input));
+            let before = positional(&state.variables).map(<[Value]>::to_vec);
+            set_positional(&mut state.variables, Some(words));
+            let done = self.deeper(|shell| shell.command(&function, state, input));
+            set_positional(&mut state.variables, before.as_deref());
+            return done;
         }
         // `./script.sh` is a program of the tree; a known program is known by its name.
         let program = name.rsplit('/').next().unwrap_or(name).to_owned();
@@ -328,6 +388,7 @@ impl Interpreter<'_> {
             (Value::Pattern(_) | Value::Unknown, _) => state.cwd = None,
         }
         let pwd = state.cwd.clone().map_or(Value::Unknown, Value::Known);
-        state.variables.insert("PWD".into(), vec![pwd]);
+        let before = state.variables.insert("PWD".into(), vec![pwd]);
+        state.variables.insert("OLDPWD".into(), before.unwrap_or_else(|| vec![Value::Unknown]));
     }
 }

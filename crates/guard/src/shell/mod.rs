@@ -6,12 +6,16 @@
 //! a value that the line does not show is *unproven*: what it writes is judged from the tree afterwards.
 //!
 //! * `syntax`: the parser. `expansion`: words to values. `interpreter`: walks the script and collects effects.
-//! * `programs`, `wrappers`, `git`: what the known programs write. `arguments`: reads their options.
+//! * `programs`, `formatters`, `wrappers`, `git`: what the known programs write. `arguments`: reads their options. `output`: what commands
+//!   print whose output the line shows. `builtins`: variables and directories of the shell.
 
 mod arguments;
+mod builtins;
 mod expansion;
+mod formatters;
 mod git;
 mod interpreter;
+mod output;
 mod programs;
 mod syntax;
 mod wrappers;

@@ -6,6 +6,26 @@ use super::arguments::Arguments;
 use super::expansion::Value;
 use super::interpreter::{CommandInput, Interpreter, ShellState, StepResult};
 
+/// Programs that write the file of an option: their names, the short options that take a value (the output first), and the long
+/// ones (the output first).
+const OUTPUT_OPTIONS: [(&[&str], &str, &[&str]); 7] = [
+    (&["sort", "shuf"], "okSTtn", &["output", "key", "random-source"]),
+    (
+        &["gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "ld", "as", "nasm", "tcc"],
+        "oxIDULlTfMW",
+        &["output"],
+    ),
+    (&["rustc"], "oLlCAWDFOg", &["output-unused", "crate-name", "crate-type", "edition", "emit", "target"]),
+    (
+        &["pandoc", "dot", "xmllint", "xsltproc", "iconv", "uglifyjs", "terser", "strip", "bison"],
+        "oftrTGNEKA",
+        &["output"],
+    ),
+    (&["pg_dump", "pg_dumpall"], "fdhpUtnFj", &["file"]),
+    (&["mysqldump"], "ruhP", &["result-file"]),
+    (&["esbuild", "tsc", "rollup"], "o", &["outfile"]),
+];
+
 impl Interpreter<'_> {
     /// Runs the program called `name` by its base name `program`.
     pub(super) fn program(
@@ -16,7 +36,7 @@ impl Interpreter<'_> {
         state: &mut ShellState,
         input: &CommandInput,
     ) -> StepResult {
-        if self.wrapper(program, args, state, input)? {
+        if self.builtin(program, args, state, input) || self.wrapper(program, args, state, input)? {
             return Ok(());
         }
         let before_separator = args.iter().take_while(|arg| arg.known() != Some("--"));
@@ -24,7 +44,6 @@ impl Interpreter<'_> {
             return Ok(());
         }
         match program {
-            "cd" | "pushd" | "popd" => self.directory_builtin(program, args, state),
             "git" | "hub" => self.git(args, state),
             "probity" => {
                 self.effects.starts_change |= args.iter().any(|arg| arg.known() == Some("start"));
@@ -53,21 +72,36 @@ impl Interpreter<'_> {
                 let read = Arguments::read(args, "dtr", &["date", "reference", "time"]);
                 self.write_operands(state, &read, WriteKind::Entry);
             }
-            "mkdir" | "mkfifo" | "mknod" => {
+            "mkdir" => {
                 self.write_operands(state, &Arguments::read(args, "mZ", &["mode"]), WriteKind::Directory);
             }
-            "chmod" | "chown" | "chgrp" => self.change_mode(args, state),
+            "mkfifo" | "mknod" => {
+                let read = Arguments::read(args, "mZ", &["mode"]);
+                // Behind the name of a node stand its type and numbers.
+                let n_names = if program == "mknod" { 1 } else { read.operands.len() };
+                read.operands.iter().take(n_names).for_each(|it| self.write(state, it, WriteKind::Entry));
+            }
+            "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "setfattr" => {
+                self.change_mode(program, args, state);
+            }
             "rsync" => self.rsync(args, state),
+            "scp" => self.scp(args, state),
             "gzip" | "gunzip" | "bzip2" | "xz" | "zstd" => self.compress(program, args, state),
             "curl" => self.curl(args, state),
             "wget" => self.wget(args, state),
-            "tar" => self.tar(args, state),
+            "tar" | "bsdtar" | "gtar" => self.tar(args, state),
             "unzip" => self.unzip(args, state),
-            "sort" => self.write_option(
-                state,
-                &Arguments::read(args, "okSTt", &["output", "key"]),
-                &["o", "output"],
-            ),
+            "zip" => self.zip(args, state),
+            "7z" | "7za" | "7zr" | "7zz" => self.seven_zip(args, state),
+            "xxd" => {
+                let read = Arguments::read(args, "clogsn", &["len", "cols", "seek"]);
+                read.operands.iter().skip(1).for_each(|it| self.write(state, it, WriteKind::Entry));
+            }
+            "uniq" => {
+                let read = Arguments::read(args, "fsw", &["skip-fields", "skip-chars", "check-chars"]);
+                read.operands.iter().skip(1).for_each(|it| self.write(state, it, WriteKind::Entry));
+            }
+            "openssl" | "ffmpeg" | "java" | "keytool" => self.single_dash_outputs(args, state),
             "sed" | "gsed" => self.sed(args, state),
             "perl" | "ruby" => self.perl(program, args, state, input),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(args, state),
@@ -77,50 +111,57 @@ impl Interpreter<'_> {
                 self.write_operands(state, &read, WriteKind::Entry);
             }
             "vim" | "nvim" | "vi" => {
-                let read = Arguments::read(args, "cSsTuUiw", &["cmd"]);
-                if read.has(&["e", "c", "S", "s"]) {
+                // In ex mode `-s` means silent; otherwise it takes a file of keys.
+                let is_ex = args
+                    .iter()
+                    .filter_map(Value::known)
+                    .any(|arg| matches!(arg, "-e" | "-es" | "-E" | "-Es"));
+                let read = Arguments::read(args, if is_ex { "cSTuUiw" } else { "cSsTuUiw" }, &["cmd"]);
+                if read.has(&["e", "E", "c", "S", "s"]) {
                     self.write_operands(state, &read, WriteKind::Entry);
                 }
             }
-            "cargo" | "go" | "gh" | "npm" | "pnpm" | "yarn" | "uv" | "poetry" | "ruff" | "rustfmt"
-            | "prettier" | "black" | "isort" | "gofmt" | "goimports" | "eslint" | "clang-format"
-            | "shfmt" => {
-                self.formatter(program, args, state, input)?;
-            }
+            _ if self.formatter(program, args, state, input)? => {}
+            _ if self.output_option(program, args, state) => {}
             _ if name.contains('/') && !is_system_path(name) => self.effects.is_unproven = true,
             _ => {}
         }
         Ok(())
     }
 
-    fn write_operands(&mut self, state: &ShellState, read: &Arguments, kind: WriteKind) {
+    /// Runs a program that writes where an option says; `false` if `program` is none of them.
+    fn output_option(&mut self, program: &str, args: &[Value], state: &ShellState) -> bool {
+        let Some((_, short, long)) = OUTPUT_OPTIONS.iter().find(|(names, ..)| names.contains(&program))
+        else {
+            return false;
+        };
+        let read = Arguments::read(args, short, long);
+        let first = short.chars().next().map(String::from).unwrap_or_default();
+        let names: Vec<&str> = long.iter().copied().take(1).chain([first.as_str()]).collect();
+        self.write_option(state, &read, &names);
+        true
+    }
+
+    /// Programs with options of one dash and a whole word: `-out FILE`.
+    fn single_dash_outputs(&mut self, args: &[Value], state: &ShellState) {
+        for pair in args.windows(2) {
+            if matches!(pair[0].known(), Some("-out" | "-keyout" | "-CAserial" | "-writerand")) {
+                self.write(state, &pair[1], WriteKind::Entry);
+            }
+        }
+    }
+
+    pub(super) fn write_operands(&mut self, state: &ShellState, read: &Arguments, kind: WriteKind) {
         read.operands
             .iter()
             .filter(|value| value.known() != Some("-"))
             .for_each(|value| self.write(state, value, kind));
     }
 
-    fn write_option(&mut self, state: &ShellState, read: &Arguments, names: &[&str]) {
+    pub(super) fn write_option(&mut self, state: &ShellState, read: &Arguments, names: &[&str]) {
         if let Some(target) = read.value(names).filter(|value| value.known() != Some("-")) {
             self.write(state, &target.clone(), WriteKind::Entry);
         }
-    }
-
-    fn directory_builtin(&mut self, program: &str, args: &[Value], state: &mut ShellState) {
-        if program == "popd" {
-            if let Some(back) = state.stack.pop() {
-                state.cwd = back;
-            }
-            return;
-        }
-        let read = Arguments::read(args, "", &[]);
-        if program == "pushd" {
-            state.stack.push(state.cwd.clone());
-        }
-        let target = read.operands.first().cloned();
-        let target =
-            if target.as_ref().and_then(Value::known) == Some("-") { Some(Value::Unknown) } else { target };
-        self.change_directory(state, target);
     }
 
     /// `cp`, `mv`, `ln` and `install`: the last operand is the destination, unless `-t` names a directory.
@@ -160,8 +201,17 @@ impl Interpreter<'_> {
         }
     }
 
-    fn change_mode(&mut self, args: &[Value], state: &ShellState) {
-        let read = Arguments::read(args, "", &[]);
+    fn change_mode(&mut self, program: &str, args: &[Value], state: &ShellState) {
+        let (short, long): (&str, &[&str]) = match program {
+            "setfacl" => ("mxMX", &["modify", "remove", "modify-file", "remove-file", "set", "set-file"]),
+            "setfattr" => ("nvx", &["name", "value", "remove"]),
+            _ => ("", &[]),
+        };
+        let read = Arguments::read(args, short, long);
+        if !short.is_empty() {
+            let kind = if read.has(&["R", "recursive"]) { WriteKind::Subtree } else { WriteKind::Entry };
+            return self.write_operands(state, &read, kind);
+        }
         let n_words = usize::from(!read.has_long_prefix("reference"));
         // `chmod -x file` looks like an option but is the mode.
         let has_mode_option = read.has(&["x", "w", "r"]) && read.operands.len() == 1;
@@ -184,6 +234,60 @@ impl Interpreter<'_> {
             target.known().is_some_and(|text| text.split('/').next().unwrap_or_default().contains(':'));
         if !is_remote && !sources.is_empty() {
             self.write(state, target, WriteKind::Subtree);
+        }
+    }
+
+    /// `scp`: the last operand, unless it is on another machine.
+    fn scp(&mut self, args: &[Value], state: &ShellState) {
+        let read = Arguments::read(args, "cDFiJloPSX", &[]);
+        let Some((target, sources)) = read.operands.split_last() else { return };
+        if target.known().is_some_and(|text| text.split('/').next().unwrap_or_default().contains(':')) {
+            return;
+        }
+        let kind = if read.has(&["r"]) { WriteKind::Subtree } else { WriteKind::Entry };
+        for source in sources {
+            let is_inside = sources.len() > 1
+                || target.known().is_some_and(|text| text.ends_with('/'))
+                || self.is_directory(state, target);
+            let name = match source.known().and_then(|text| text.rsplit_once(':')) {
+                Some((_, path)) => Value::Known(path.to_owned()).base_name(),
+                None => source.base_name(),
+            };
+            let written = if is_inside { target.join(&name) } else { target.clone() };
+            self.write(state, &written, kind);
+        }
+    }
+
+    fn zip(&mut self, args: &[Value], state: &ShellState) {
+        let read = Arguments::read(args, "bixnPst", &["include", "exclude"]);
+        if read.has(&["T", "sf", "show-files", "h"]) {
+            return;
+        }
+        let Some(archive) = read.operands.first().filter(|it| it.known() != Some("-")) else { return };
+        let has_suffix =
+            archive.known().is_none_or(|text| text.rsplit('/').next().unwrap_or_default().contains('.'));
+        let archive = match archive {
+            Value::Known(text) if !has_suffix => Value::Known(format!("{text}.zip")),
+            other => other.clone(),
+        };
+        self.write(state, &archive, WriteKind::Entry);
+    }
+
+    fn seven_zip(&mut self, args: &[Value], state: &ShellState) {
+        let words: Vec<&str> = args.iter().filter_map(Value::known).collect();
+        match args.first().and_then(Value::known) {
+            Some("a" | "u" | "d" | "rn") => {
+                let archive =
+                    args.iter().skip(1).find(|it| it.known().is_none_or(|text| !text.starts_with('-')));
+                if let Some(archive) = archive {
+                    self.write(state, &archive.clone(), WriteKind::Entry);
+                }
+            }
+            Some("x" | "e") if !words.contains(&"-so") => {
+                let dir = words.iter().find_map(|word| word.strip_prefix("-o")).unwrap_or(".");
+                self.write(state, &Value::Known(dir.to_owned()), WriteKind::Subtree);
+            }
+            _ => {}
         }
     }
 
@@ -277,8 +381,9 @@ impl Interpreter<'_> {
     }
 
     fn sed(&mut self, args: &[Value], state: &ShellState) {
-        let mut is_in_place = false;
+        let mut in_place = None;
         let mut has_script = false;
+        let mut scripts = Vec::new();
         let mut operands = Vec::new();
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -290,13 +395,15 @@ impl Interpreter<'_> {
                 "--" => break,
                 "-e" | "-f" | "--expression" | "--file" => {
                     has_script = true;
-                    rest.next();
+                    scripts.extend(rest.next().cloned());
                 }
                 "-l" | "--line-length" => {
                     rest.next();
                 }
                 _ if text.starts_with("--") => {
-                    is_in_place |= text == "--in-place" || text.starts_with("--in-place=");
+                    if let Some(suffix) = text.strip_prefix("--in-place") {
+                        in_place = Some(suffix.trim_start_matches('=').to_owned());
+                    }
                     has_script |= text.starts_with("--expression=") || text.starts_with("--file=");
                 }
                 _ if text.len() > 1 && text.starts_with('-') => {
@@ -304,13 +411,13 @@ impl Interpreter<'_> {
                     for (at, letter) in text.char_indices().skip(1) {
                         match letter {
                             'i' => {
-                                is_in_place = true;
+                                in_place = Some(text[at + 1..].to_owned());
                                 break;
                             }
                             'e' | 'f' => {
                                 has_script = true;
                                 if at + 1 == text.len() {
-                                    rest.next();
+                                    scripts.extend(rest.next().cloned());
                                 }
                                 break;
                             }
@@ -322,17 +429,32 @@ impl Interpreter<'_> {
             }
         }
         operands.extend(rest.cloned());
-        if is_in_place {
-            operands
-                .iter()
-                .skip(usize::from(!has_script))
-                .for_each(|file| self.write(state, file, WriteKind::Entry));
+        if let Some(suffix) = &in_place {
+            self.write_in_place(&operands[usize::from(!has_script).min(operands.len())..], suffix, state);
+        }
+        scripts.extend(operands.into_iter().take(usize::from(!has_script)));
+        self.effects.is_unproven |= scripts.iter().filter_map(Value::known).any(sed_script_writes);
+    }
+
+    /// Records files that are edited in place, with the copies that a suffix asks for.
+    fn write_in_place(&mut self, files: &[Value], suffix: &str, state: &ShellState) {
+        for file in files {
+            self.write(state, file, WriteKind::Entry);
+            let copy = match file {
+                _ if suffix.is_empty() => continue,
+                Value::Known(path) => Value::Known(backup_path(path, suffix)),
+                Value::Pattern(path) => Value::Pattern(backup_path(path, suffix)),
+                Value::Unknown => Value::Unknown,
+            };
+            if file.known() != Some("") {
+                self.write(state, &copy, WriteKind::Entry);
+            }
         }
     }
 
     /// `perl` and `ruby`, which edit in place with `-i`.
     fn perl(&mut self, program: &str, args: &[Value], state: &ShellState, input: &CommandInput) {
-        let (mut is_in_place, mut is_filter, mut has_script) = (false, false, false);
+        let (mut in_place, mut is_filter, mut has_script) = (None, false, false);
         let mut operands = Vec::new();
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -342,11 +464,13 @@ impl Interpreter<'_> {
                     for (at, letter) in text.char_indices().skip(1) {
                         match letter {
                             'i' => {
-                                is_in_place = true;
+                                let suffix = &text[at + 1..];
                                 // A suffix may follow, as in `-i.bak`.
-                                if text[at + 1..].starts_with('.') {
+                                if suffix.starts_with(['.', '~', '_']) {
+                                    in_place = Some(suffix.to_owned());
                                     break;
                                 }
+                                in_place = Some(String::new());
                             }
                             'p' | 'n' => is_filter = true,
                             'e' | 'E' => {
@@ -365,17 +489,14 @@ impl Interpreter<'_> {
             }
         }
         operands.extend(rest.cloned());
-        if is_in_place {
-            operands
-                .iter()
-                .skip(usize::from(!has_script))
-                .for_each(|file| self.write(state, file, WriteKind::Entry));
+        if let Some(suffix) = &in_place {
+            self.write_in_place(&operands[usize::from(!has_script).min(operands.len())..], suffix, state);
         }
         if args.is_empty() && *input == CommandInput::Inherited {
             self.effects.bare_interpreters.push(program.to_owned());
         } else {
             // A one-line filter over named files is the usual way to edit in place.
-            self.effects.is_unproven |= !(program == "perl" && is_in_place && is_filter && has_script);
+            self.effects.is_unproven |= !(program == "perl" && in_place.is_some() && is_filter && has_script);
         }
     }
 
@@ -408,50 +529,6 @@ impl Interpreter<'_> {
         let dir = read.value(&["d", "directory"]).cloned().unwrap_or_else(|| Value::Known(".".into()));
         self.write(state, &dir, WriteKind::Subtree);
     }
-
-    /// Programs that rewrite the files they are given, and the package managers that run them.
-    fn formatter(
-        &mut self,
-        program: &str,
-        args: &[Value],
-        state: &mut ShellState,
-        input: &CommandInput,
-    ) -> StepResult {
-        let read =
-            Arguments::read(args, "lo", &["config", "parser", "edition", "config-path", "line-length"]);
-        let first = read.operands.first().and_then(Value::known).unwrap_or_default().to_owned();
-        let only_checks = read.has(&["check", "diff", "l", "d", "list-different"]);
-        let rest = read.behind_subcommand();
-        let here = Value::Known(".".into());
-        match (program, first.as_str()) {
-            ("cargo" | "go", "fmt") if !only_checks => self.write(state, &here, WriteKind::Subtree),
-            ("gh", "pr") if rest.operands.first().and_then(Value::known) == Some("checkout") => {
-                self.write(state, &here, WriteKind::Subtree);
-            }
-            ("npm" | "pnpm" | "yarn" | "uv" | "poetry", "exec" | "x" | "dlx" | "run")
-                if program != "npm" || first != "run" =>
-            {
-                let at = args.iter().position(|arg| arg.known() == Some(first.as_str())).unwrap_or_default();
-                let inner = Arguments::read_prefix(&args[at + 1..], "", &[]);
-                return self.call(&inner.operands, state, input);
-            }
-            ("ruff", "format") if !only_checks => self.write_operands(state, &rest, WriteKind::Subtree),
-            ("ruff", "check") if read.has(&["fix"]) => self.write_operands(state, &rest, WriteKind::Subtree),
-            ("rustfmt" | "black" | "isort", _) if !only_checks => {
-                self.write_operands(state, &read, WriteKind::Subtree);
-            }
-            ("prettier", _) if read.has(&["write", "w"]) => {
-                self.write_operands(state, &read, WriteKind::Subtree);
-            }
-            ("gofmt" | "goimports" | "shfmt", _) if read.has(&["w"]) => {
-                self.write_operands(state, &read, WriteKind::Subtree);
-            }
-            ("clang-format", _) if read.has(&["i"]) => self.write_operands(state, &read, WriteKind::Entry),
-            ("eslint", _) if read.has(&["fix"]) => self.write_operands(state, &read, WriteKind::Subtree),
-            _ => {}
-        }
-        Ok(())
-    }
 }
 
 /// Returns whether an awk program prints to a file or runs commands.
@@ -460,6 +537,35 @@ fn awk_program_writes(program: &str) -> bool {
         .split(['{', '}', ';', '\n'])
         .any(|statement| statement.find("print").is_some_and(|at| statement[at..].contains(['>', '|'])));
     prints || program.contains("system(") || program.contains("| getline")
+}
+
+/// Returns whether a sed script may write a file or run a command: `w FILE`, `s/…/…/w FILE`, `e`.
+fn sed_script_writes(script: &str) -> bool {
+    let is_address = |it: char| it.is_whitespace() || it.is_ascii_digit() || "$,!{".contains(it);
+    let command_writes = |command: &str| {
+        let command = command.trim_start_matches(is_address);
+        if let Some(substitution) = command.strip_prefix('s')
+            && let Some(delimiter) = substitution.chars().next()
+        {
+            let flags = substitution.split(delimiter).nth(3).unwrap_or_default();
+            return flags.chars().take_while(|it| !it.is_whitespace()).any(|it| "we".contains(it));
+        }
+        // Behind an address that is a pattern, the command is not sought.
+        let is_behind_pattern =
+            command.starts_with('/') && [" w ", "/w ", "/e"].iter().any(|it| command.contains(it));
+        is_behind_pattern || ["w ", "W ", "e "].iter().any(|it| command.starts_with(it)) || command == "e"
+    };
+    script.split(['\n', ';']).any(command_writes)
+}
+
+/// Returns the name of the copy that an edit in place leaves: a suffix, or a name with `*` for the old one.
+fn backup_path(path: &str, suffix: &str) -> String {
+    if !suffix.contains('*') {
+        return format!("{path}{suffix}");
+    }
+    let (dir, name) = path.rsplit_once('/').map_or(("", path), |(dir, name)| (dir, name));
+    let copy = suffix.replace('*', name);
+    if suffix.contains('/') || dir.is_empty() { copy } else { format!("{dir}/{copy}") }
 }
 
 fn is_system_path(name: &str) -> bool {

@@ -16,7 +16,7 @@ pub(super) struct Script(pub(super) Vec<Vec<Command>>);
 
 #[derive(Debug, Clone)]
 pub(super) enum Command {
-    Simple { assignments: Vec<(String, Word)>, words: Vec<Word>, redirects: Vec<Redirect> },
+    Simple { assignments: Vec<Assignment>, words: Vec<Word>, redirects: Vec<Redirect> },
     Compound { body: CompoundCommand, redirects: Vec<Redirect> },
 }
 
@@ -43,6 +43,22 @@ pub(super) enum CompoundCommand {
     Expression(Vec<Word>),
 }
 
+/// `NAME=value`, `NAME[0]=value`, `NAME+=value` or `NAME=( … )`.
+#[derive(Debug, Clone)]
+pub(super) struct Assignment {
+    /// The name of the variable, with its subscript.
+    pub(super) name: String,
+    pub(super) value: AssignedValue,
+    /// Whether the value is added to the one before.
+    pub(super) appends: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum AssignedValue {
+    Text(Word),
+    List(Vec<Word>),
+}
+
 /// The pieces of a word before expansion.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word(pub(super) Vec<WordPiece>);
@@ -53,16 +69,45 @@ pub(super) enum WordPiece {
         text: String,
         quoted: bool,
     },
+    /// A variable, an element of a list (`name[0]`), all of them (`name[@]`) or a positional parameter.
     Variable {
         name: String,
         quoted: bool,
     },
-    /// `$(…)` and backticks: a value that is not known.
-    Substitution(Script),
+    /// `${name%.bak}` and the like.
+    EditedVariable {
+        name: String,
+        quoted: bool,
+        edit: ParameterEdit,
+    },
+    /// `$(…)` and backticks.
+    Substitution {
+        script: Script,
+        quoted: bool,
+    },
     /// `<(…)` and `>(…)`.
     Process(Script),
     /// A value that is not known, with the commands that run to compute it.
     Unknown(Vec<Script>),
+}
+
+/// How `${…}` edits the value of a variable. Texts are literal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ParameterEdit {
+    /// `${name#text}`, and `${name#*text}` with `##` for the longest match.
+    RemovePrefix { text: String, has_wildcard: bool, is_longest: bool },
+    /// `${name%text}`, and `${name%text*}` with `%%` for the longest match.
+    RemoveSuffix { text: String, has_wildcard: bool, is_longest: bool },
+    /// `${name/from/to}`, and `//` for all.
+    Replace { from: String, to: String, is_all: bool },
+    /// `${name:start:length}`.
+    Cut { start: usize, length: Option<usize> },
+    /// `${name,,}`.
+    LowerCase,
+    /// `${name^^}`.
+    UpperCase,
+    /// `${name:-text}`, `${name:=text}` and `${name:?text}`: the value, if it is known.
+    Keep,
 }
 
 #[derive(Debug, Clone)]
@@ -478,36 +523,44 @@ impl Parser<'_> {
         Ok(Command::Simple { assignments, words, redirects })
     }
 
-    /// Parses `NAME=word`, `NAME+=word` or `NAME=( … )`.
-    fn assignment(&mut self) -> Result<Option<(String, Word)>, String> {
+    fn assignment(&mut self) -> Result<Option<Assignment>, String> {
         let rest = self.rest();
-        let end = rest.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(rest.len());
+        let mut end = rest.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(rest.len());
+        let starts_as_name = rest.bytes().next().is_some_and(|byte| !byte.is_ascii_digit()) && end > 0;
+        end += subscript_length(&rest[end..]);
         let name = rest[..end].to_owned();
-        let starts_as_name = name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
         let after = &rest[end..];
         let operator = if after.starts_with("+=") { 2 } else { usize::from(after.starts_with('=')) };
         if !starts_as_name || operator == 0 {
             return Ok(None);
         }
         self.at += end + operator;
+        let appends = operator == 2;
         if self.eat("(") {
-            let mut scripts = Vec::new();
+            let mut words = Vec::new();
             loop {
                 self.skip_lines();
                 if self.eat(")") {
-                    return Ok(Some((name, Word(vec![WordPiece::Unknown(scripts)]))));
+                    return Ok(Some(Assignment { name, value: AssignedValue::List(words), appends }));
                 }
-                let word = self.word()?.ok_or("`(` of a list has no `)`")?;
-                scripts.extend(word.scripts());
+                words.push(self.word()?.ok_or("`(` of a list has no `)`")?);
             }
         }
-        let mut word = self.word()?.unwrap_or_default();
-        if operator == 2 {
-            word.0.push(WordPiece::Unknown(Vec::new()));
-        }
-        Ok(Some((name, word)))
+        let value = AssignedValue::Text(self.word()?.unwrap_or_default());
+        Ok(Some(Assignment { name, value, appends }))
+    }
+}
+
+/// Returns the length of a subscript such as `[0]` or `[@]` at the start of a text.
+fn subscript_length(text: &str) -> usize {
+    let Some(inner) = text.strip_prefix('[') else { return 0 };
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_@*-".contains(&byte);
+    match inner.find(']') {
+        Some(end) if end > 0 && inner.as_bytes()[..end].iter().all(|byte| is_plain(*byte)) => end + 2,
+        _ => 0,
     }
 }
 
 mod pieces;
+pub(super) use pieces::escaped_char;
 mod redirects;

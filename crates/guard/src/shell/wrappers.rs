@@ -2,7 +2,7 @@
 
 use super::WriteKind;
 use super::arguments::Arguments;
-use super::expansion::Value;
+use super::expansion::{Value, set_positional};
 use super::interpreter::{CommandInput, Interpreter, ShellState, StepResult};
 
 /// Interpreters whose programs are not shell scripts.
@@ -25,7 +25,7 @@ const INTERPRETERS: [&str; 15] = [
 ];
 
 /// Wrappers with the options that take a value, and how many operands stand before the command.
-const WRAPPERS: [(&str, &str, &[&str], usize); 20] = [
+const WRAPPERS: [(&str, &str, &[&str], usize); 28] = [
     ("sudo", "ugCDhprRtT", &["user", "group", "chdir", "host", "prompt"], 0),
     ("doas", "uC", &[], 0),
     ("nohup", "", &[], 0),
@@ -37,7 +37,15 @@ const WRAPPERS: [(&str, &str, &[&str], usize); 20] = [
     ("exec", "a", &[], 0),
     ("setsid", "", &[], 0),
     ("stdbuf", "ioe", &["input", "output", "error"], 0),
-    ("watch", "n", &["interval"], 0),
+    ("chrt", "pT", &["pid"], 1),
+    ("taskset", "", &[], 1),
+    ("fakeroot", "", &[], 0),
+    ("xvfb-run", "nespw", &[], 0),
+    ("systemd-run", "puEt", &["unit", "property", "uid", "setenv"], 0),
+    ("unshare", "", &[], 0),
+    ("strace", "oepsPEuabIX", &["output", "trace"], 0),
+    ("ltrace", "oepsuna", &["output"], 0),
+    ("catchsegv", "", &[], 0),
     ("busybox", "", &[], 0),
     ("toybox", "", &[], 0),
     ("time", "fo", &["format", "output"], 0),
@@ -63,6 +71,9 @@ impl Interpreter<'_> {
             if program == "command" && read.has(&["v", "V"]) {
                 return Ok(true);
             }
+            if matches!(program, "strace" | "ltrace" | "time") {
+                self.write_option(state, &read, &["o", "output"]);
+            }
             self.call(read.operands.get(*n_before..).unwrap_or_default(), state, input)?;
             return Ok(true);
         }
@@ -84,9 +95,30 @@ impl Interpreter<'_> {
                 }
             }
             "source" | "." => self.effects.is_unproven = true,
-            "xargs" | "parallel" => self.xargs(args, state)?,
+            "xargs" => self.xargs(args, state, input)?,
+            "parallel" => self.parallel(args, state, input)?,
+            "flock" => self.flock(args, state, input)?,
+            "watch" => {
+                let read = Arguments::read_prefix(args, "nq", &["interval"]);
+                let texts: Option<Vec<&str>> = read.operands.iter().map(Value::known).collect();
+                let text = texts.map_or(Value::Unknown, |texts| Value::Known(texts.join(" ")));
+                self.evaluate(&text, &mut state.clone())?;
+            }
+            "su" | "runuser" | "script" => {
+                let read = Arguments::read(args, "cgGsuTEImOBo", &["command", "shell", "group"]);
+                if let Some(text) = read.value(&["c", "command"]) {
+                    self.evaluate(&text.clone(), &mut state.clone())?;
+                }
+                if program == "script" {
+                    let named = read.operands.first().cloned();
+                    let file = named.unwrap_or_else(|| Value::Known("typescript".into()));
+                    self.write(state, &file, WriteKind::Entry);
+                }
+            }
             "find" => self.find(args, state)?,
             "ssh" => {}
+            // The formatter of the interpreter.
+            "deno" if args.first().and_then(Value::known) == Some("fmt") => return Ok(false),
             _ if INTERPRETERS.contains(&program) || is_versioned_python(program) => {
                 self.interpreter(program, args, input);
             }
@@ -124,9 +156,13 @@ impl Interpreter<'_> {
         }
         if read.has(&["c"]) {
             let script = read.operands.first().cloned().unwrap_or(Value::Unknown);
+            // The first word behind the script is its name, the others are its parameters.
+            set_positional(&mut inner.variables, Some(read.operands.get(2..).unwrap_or_default()));
             return self.evaluate(&script, &mut inner);
         }
-        if !read.operands.is_empty() && !read.has(&["s"]) {
+        if read.has(&["s"]) {
+            set_positional(&mut inner.variables, Some(&read.operands));
+        } else if !read.operands.is_empty() {
             self.effects.is_unproven = true;
             return Ok(());
         }
@@ -161,25 +197,84 @@ impl Interpreter<'_> {
         }
     }
 
-    fn xargs(&mut self, args: &[Value], state: &mut ShellState) -> StepResult {
+    /// Runs the command of `xargs` with the words of its input, if the line shows them.
+    fn xargs(&mut self, args: &[Value], state: &mut ShellState, input: &CommandInput) -> StepResult {
         let read = Arguments::read_prefix(
             args,
             "EILnPsdaJ",
             &["max-args", "max-procs", "delimiter", "arg-file", "replace"],
         );
-        let replaced = read.value(&["I", "J", "replace"]).and_then(Value::known).map(str::to_owned);
-        let mut command = read.operands;
-        match &replaced {
-            Some(mark) => {
-                for word in &mut command {
-                    if word.known().is_some_and(|text| text.contains(mark.as_str())) {
-                        *word = Value::Unknown;
-                    }
+        let mark = read.value(&["I", "J", "replace"]).and_then(Value::known).map(str::to_owned);
+        let is_split_otherwise = read.has(&["a", "arg-file", "d", "delimiter", "0", "null"]);
+        let words: Vec<Value> = match input {
+            CommandInput::Text(text) if !is_split_otherwise => {
+                let known = |word: &str| Value::Known(word.to_owned());
+                if mark.is_some() {
+                    text.lines().map(known).collect()
+                } else {
+                    text.split_whitespace().map(known).collect()
                 }
             }
-            None => command.push(Value::Unknown),
+            _ => vec![Value::Unknown],
+        };
+        self.call_with(&read.operands, mark.as_deref(), &words, state)
+    }
+
+    /// `parallel COMMAND ::: WORDS`, in which `{}` stands for a word.
+    fn parallel(&mut self, args: &[Value], state: &mut ShellState, input: &CommandInput) -> StepResult {
+        let Some(at) = args.iter().position(|arg| arg.known() == Some(":::")) else {
+            return self.xargs(args, state, input);
+        };
+        let read = Arguments::read_prefix(&args[..at], "jNnSaC", &["jobs", "colsep", "max-args"]);
+        // The command may be one quoted text.
+        let mut command = read.operands;
+        if let [Value::Known(text)] = command.as_slice()
+            && text.contains(' ')
+        {
+            command = text.split_whitespace().map(|word| Value::Known(word.to_owned())).collect();
         }
-        self.call(&command, state, &CommandInput::Unknown)
+        let has_mark = command.iter().filter_map(Value::known).any(|word| word.contains("{}"));
+        self.call_with(&command, has_mark.then_some("{}"), &args[at + 1..], state)
+    }
+
+    /// Runs a command with `words` behind it, or once for each of them in place of `mark`.
+    fn call_with(
+        &mut self,
+        command: &[Value],
+        mark: Option<&str>,
+        words: &[Value],
+        state: &mut ShellState,
+    ) -> StepResult {
+        let Some(mark) = mark else {
+            let all: Vec<Value> = command.iter().chain(words).cloned().collect();
+            return self.call(&all, state, &CommandInput::Unknown);
+        };
+        for word in words {
+            let replaced = |it: &Value| match (it, word) {
+                (Value::Known(text), Value::Known(word)) => Value::Known(text.replace(mark, word)),
+                (Value::Known(text), _) if text.contains(mark) => Value::Unknown,
+                _ => it.clone(),
+            };
+            let all: Vec<Value> = command.iter().map(replaced).collect();
+            self.call(&all, state, &CommandInput::Unknown)?;
+        }
+        Ok(())
+    }
+
+    /// `flock FILE COMMAND` and `flock FILE -c TEXT`, which create the file.
+    fn flock(&mut self, args: &[Value], state: &mut ShellState, input: &CommandInput) -> StepResult {
+        let read = Arguments::read_prefix(args, "wE", &["wait", "timeout", "conflict-exit-code"]);
+        let Some((file, command)) = read.operands.split_first() else { return Ok(()) };
+        let is_descriptor = file.known().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        if !is_descriptor && !self.is_directory(state, file) {
+            self.write(state, file, WriteKind::Entry);
+        }
+        match command {
+            [option, text] if matches!(option.known(), Some("-c" | "--command")) => {
+                self.evaluate(text, &mut state.clone())
+            }
+            _ => self.call(command, state, input),
+        }
     }
 
     fn find(&mut self, args: &[Value], state: &mut ShellState) -> StepResult {

@@ -151,7 +151,7 @@ probity_core::code_enum! {
             "make a new id";
         HeldByOther = "held_by_other",
             "the intent belongs to another owner",
-            "if it is yours, give its handle with `--owner`; otherwise coordinate with its owner";
+            "if it is yours, pass its handle with `--owner`; otherwise coordinate with its owner";
         WrongStatus = "wrong_status",
             "the intent is not in the state that the command needs",
             "`probity intent show ID` says whether it is queued, active or closed";
@@ -221,7 +221,7 @@ const fn status_words(status: IntentStatus) -> &'static str {
         IntentStatus::Queued => "still waits in the queue",
         IntentStatus::Released => "was finished already",
         IntentStatus::Cleared => "was given up already",
-        IntentStatus::Expired => "is over: its time ran out, or its owner was gone",
+        IntentStatus::Expired => "has ended: it expired, or its owner was gone",
     }
 }
 

@@ -38,6 +38,9 @@ pub(super) fn tools() -> Vec<ToolDefinition> {
 }
 
 /// What a change is held against.
+/// At most this many merges, and findings of each, are listed beside a verdict.
+const MAX_LISTED_MERGE_FINDINGS: usize = 10;
+
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum PatchContractMode {
@@ -144,7 +147,12 @@ fn verify(
     keeps_receipt: bool,
 ) -> Result<Value, ServiceError> {
     let step = |progress| call.analysis_step(progress);
-    Ok(patch::verify_contract(workspace, options, keeps_receipt, &step)?.answer.to_document())
+    let mut answer = patch::verify_contract(workspace, options, keeps_receipt, &step)?.answer;
+    if let Some(base) = answer.base.as_deref() {
+        answer.merges = probity_merges::audit_since(workspace, base)?
+            .map(|merges| merges.shortened(MAX_LISTED_MERGE_FINDINGS));
+    }
+    Ok(answer.to_document())
 }
 
 fn comparison_base(

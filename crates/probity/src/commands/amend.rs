@@ -2,6 +2,7 @@
 
 use crate::answer::CommandAnswer;
 use crate::commands::change::show_notices;
+use crate::commands::changed_paths::{ChangeMark, change_lines};
 use crate::commands::identity::IdentityArgs;
 use crate::commands::run::{ways_for_held, ways_forward};
 use crate::{caller_location, ui};
@@ -13,20 +14,21 @@ use probity_evidence::Manifest;
 use probity_paths::RepoPath;
 use probity_runner::amend::{AmendmentEffect, amend as widen};
 use probity_workspace::{ServiceError, Workspace};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// Widen the scope of a run or an intent, on the record
 ///
-/// A run that is going on takes the amendment at once. A finished run is judged again with the amended scope, and
-/// the new verdict is a bundle of its own: the old one stays as it is. An intent gains literal paths, if nobody else
+/// A run in progress takes the amendment at once. A finished run is judged again with the amended scope, and
+/// the new verdict gets a bundle of its own; the old one stays as it is. An intent gains literal paths, if nobody else
 /// holds them.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity amend last --add 'docs/**' --why 'the change needs its manual page'\n  probity amend --intent 0199c2 --add src/util.py --why 'the helper moved'"
 )]
 pub(crate) struct AmendArgs {
-    /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
+    /// The run: its id or the beginning of it, `last`, or `open` for the run in progress
     #[arg(default_value = "open")]
     run: String,
 
@@ -47,7 +49,7 @@ pub(crate) struct AmendArgs {
     why: String,
 
     /// Who decides this [default: the user]
-    #[arg(long, value_name = "NAME", env = "USER")]
+    #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true)]
     by: Option<String>,
 
     #[command(flatten)]
@@ -85,9 +87,14 @@ fn amend_run(workspace: &Workspace, args: AmendArgs) -> Result<CommandAnswer, Se
             ui::print(format_args!("{verdict} run {amended_from}, judged again with the amended scope"));
             let n_let_in = n_let_in(&patterns, manifest);
             let paths = format!("{} of the run", ui::count_of(n_let_in, "changed path"));
-            ui::print_row("added", format_args!("{added}  {}", ui::dim(format_args!("lets in {paths}"))));
-            for path in &untracked {
-                ui::print_row("changed", format_args!("{path}  {}", ui::bad("out of scope")));
+            ui::print_row("added", format_args!("{added}  {}", ui::dim(format_args!("covers {paths}"))));
+            let outside: BTreeSet<RepoPath> = untracked.iter().cloned().collect();
+            let delta = manifest.delta.iter().flatten().filter(|change| outside.contains(&change.path));
+            let changes: Vec<_> = delta.map(|change| (ChangeMark::of(change.change), &change.path)).collect();
+            if !changes.is_empty() {
+                for line in change_lines(&changes, &outside, "") {
+                    ui::print_row("changed", line);
+                }
             }
             for reason in &reasons {
                 ui::print_row("reason", format_args!("{} {}", ui::bad(reason), reason.meaning()));

@@ -2,6 +2,7 @@
 //! hides the other.
 
 use crate::ui;
+use probity_evidence::ChangeKind;
 use probity_paths::RepoPath;
 use probity_policy::OutputLook;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,14 @@ pub(crate) enum ChangeMark {
 }
 
 impl ChangeMark {
+    pub(crate) const fn of(change: ChangeKind) -> Self {
+        match change {
+            ChangeKind::Added => Self::Added,
+            ChangeKind::Modified => Self::Modified,
+            ChangeKind::Deleted => Self::Deleted,
+        }
+    }
+
     const fn letter(self) -> char {
         match self {
             Self::Added => '+',

@@ -30,7 +30,7 @@ pub(crate) struct CiArgs {
     #[arg(long, value_name = "REF")]
     base: Option<String>,
 
-    /// Hold the description of the request against the facts, where the service passes it on
+    /// Check the description of the request against the facts, where the service provides it
     #[arg(long)]
     claims: bool,
 
@@ -58,7 +58,7 @@ pub(crate) struct CiArgs {
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
 
-    /// Leave the gates of the policy out; the verdict says so
+    /// Skip the gates of the policy; the verdict says so
     #[arg(long)]
     skip_gates: bool,
 
@@ -115,10 +115,7 @@ fn audited_merges(
     workspace: &Workspace,
     range: &PipelineRange,
 ) -> Result<Option<MergeAuditRangeAnswer>, ServiceError> {
-    if workspace.git.as_ref().is_none_or(probity_snapshot::git::GitLayout::is_shallow) {
-        return Ok(None);
-    }
-    probity_merges::audit_range(workspace, Some(&range.base), &range.head).map(Some)
+    probity_merges::audit_between(workspace, &range.base, &range.head)
 }
 
 fn show_range(range: &PipelineRange) {

@@ -1,5 +1,6 @@
 //! `probity contract` and `probity claims`: whether a change stays within its budget and its claims hold.
 
+use super::merge_audit;
 use crate::answer::CommandAnswer;
 use crate::commands::analysis::with_progress;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
@@ -7,6 +8,7 @@ use crate::{caller_location, ui};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use probity_api::ExitCode;
+use probity_api::merge_audit::MergeAuditRangeAnswer;
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{self, ChangeReview};
 use probity_contract::receipt::DeltaEntry;
@@ -35,8 +37,8 @@ pub(crate) enum ContractCommand {
 
     /// Judge the tree as it is now: did this change make the code worse, inside its scope?
     ///
-    /// Without options the tree is held against the last commit, so that uncommitted work is judged. On a pull request
-    /// name the branch it goes to. The policy is always that of the commit, never that of the tree under judgment.
+    /// Without options, the tree is compared with the last commit, so that uncommitted work is judged. For a pull request,
+    /// name the branch it goes to with `--base`. The policy comes from that commit, never from the tree that is judged.
     #[command(after_help = "Examples:\n  probity contract verify\n  \
                             probity contract verify --base origin/main --github --sarif probity.sarif\n  \
                             probity contract verify --allow src/auth.py --text review.md")]
@@ -65,7 +67,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, requires = "allow")]
     shared: bool,
 
-    /// The digest of the before-run's report when the change was declared; if it is another now, the answer is `expired`
+    /// The digest of the before-run's report when the change was declared; if it has changed since, the answer is `expired`
     #[arg(long, value_name = "SHA256", requires = "allow")]
     report_digest: Option<String>,
 
@@ -76,6 +78,10 @@ pub(crate) struct VerifyArgs {
     /// New findings below this severity do not block
     #[arg(long, value_name = "SEVERITY", value_parser = severity_words())]
     severity_floor: Option<Severity>,
+
+    /// Do not look for edits that merges between the base and the last commit have lost
+    #[arg(long)]
+    skip_merges: bool,
 
     /// Keep a receipt
     #[arg(long)]
@@ -105,19 +111,19 @@ pub(crate) struct VerifyArgs {
 /// What the tree is held against, and what is said about it.
 #[derive(Debug, Args)]
 pub(crate) struct ComparisonArgs {
-    /// Hold the tree against this commit or branch [default: the last commit]
+    /// Compare the tree with this commit or branch [default: the last commit]
     #[arg(long, value_name = "REF", conflicts_with = "before")]
     base: Option<String>,
 
-    /// Hold the tree against this stored run
+    /// Compare the tree with this stored run
     #[arg(long, value_name = "RUN")]
     before: Option<String>,
 
-    /// Take this stored run for the tree; it must describe the tree as it is now
+    /// Use this stored run as that of the tree; it must describe the tree as it is now
     #[arg(long, value_name = "RUN")]
     after: Option<String>,
 
-    /// A claim to check: its word, as `no_regressions`, or the whole of it as JSON
+    /// A claim to check: its word, such as `no_regressions`, or the whole claim as JSON
     #[arg(long, value_name = "CLAIM")]
     claim: Vec<String>,
 
@@ -125,7 +131,7 @@ pub(crate) struct ComparisonArgs {
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
 
-    /// Leave the gates of the policy out; the verdict says so
+    /// Skip the gates of the policy; the verdict says so
     #[arg(long)]
     skip_gates: bool,
 
@@ -230,8 +236,11 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
         all_findings: arguments.sarif.is_some(),
         ..verify_options(arguments.comparison)?
     };
-    let ContractVerification { answer, review, verified } =
+    let ContractVerification { mut answer, review, verified } =
         with_progress(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
+    if let Some(base) = answer.base.as_deref().filter(|_| !arguments.skip_merges) {
+        answer.merges = probity_merges::audit_since(workspace, base)?;
+    }
     let forms = [
         (&arguments.junit, outputs::junit as fn(&ChangeReview) -> String),
         (&arguments.gitlab, outputs::gitlab as fn(&ChangeReview) -> String),
@@ -248,13 +257,34 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
     } else {
         show(&review, &verified);
     }
+    if let Some(merges) = answer.merges.as_ref().filter(|merges| !merges.audits.is_empty()) {
+        show_merges(merges, arguments.github, arguments.markdown)?;
+    }
     show_notes(&answer.notes);
     if let Some(receipt) = &answer.receipt {
         ui::print_row("receipt", format_args!("{} {}", receipt.number, receipt.digest));
     }
     // The process is about to exit: freeing a million allocations one by one would only take time.
     std::mem::forget((verified, review));
-    Ok(CommandAnswer::of(answer.verdict.facts.status.into(), &answer))
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
+}
+
+/// Shows what the merges since the base lost, in the form that was asked for.
+fn show_merges(
+    merges: &MergeAuditRangeAnswer,
+    for_github: bool,
+    as_markdown: bool,
+) -> Result<(), ServiceError> {
+    let audits: Vec<_> = merges.audits.iter().collect();
+    if for_github {
+        merge_audit::print_annotations(audits.iter().flat_map(|audit| &audit.findings));
+        append_summary(&probity_merges::merge_summary(&audits))?;
+    } else if as_markdown {
+        ui::print_document(probity_merges::merge_summary(&audits).trim_end());
+    } else {
+        merge_audit::print_range(merges, false);
+    }
+    Ok(())
 }
 
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<CommandAnswer, ServiceError> {
@@ -425,7 +455,7 @@ pub(super) fn show(review: &ChangeReview, verified: &TreeVerification) {
         show_claim(claim);
     }
     for what in &review.let_through {
-        ui::print(format_args!("  {} {what}", ui::warn("let through")));
+        ui::print(format_args!("  {} {what}", ui::warn("not blocking:")));
     }
     if let Some(step) = review.next_step {
         ui::eprint_row("next", step);

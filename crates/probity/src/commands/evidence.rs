@@ -44,6 +44,7 @@ pub(crate) enum EvidenceCommand {
     )]
     Verify {
         /// The directory of a bundle, or a run: its id, a prefix of it, or `last`
+        #[arg(default_value = "last")]
         bundle: PathBuf,
 
         /// A trust file (JSON, `probity/trust/v1`): required profile, plan, chain, gates, keys
@@ -108,7 +109,7 @@ pub(crate) enum EvidenceCommand {
         format: ExportFormat,
     },
 
-    /// Remove old bundles, and before-images that nothing needs any more
+    /// Remove old bundles, and before-images that nothing needs anymore
     ///
     /// Bundles go from the old end of the chain only, and a new bundle lists them, so that the chain stays whole. With
     /// them goes the way to undo or amend those runs: copy the directories first if they matter.
@@ -132,7 +133,8 @@ pub(crate) enum EvidenceCommand {
 }
 
 fn age(text: &str) -> Result<std::time::Duration, String> {
-    let ms = probity_policy::duration_ms(text).ok_or("write a whole number and `d`, `h` or `m`, as `90d`")?;
+    let ms =
+        probity_policy::duration_ms(text).ok_or("write a whole number and `d`, `h` or `m`, such as `90d`")?;
     Ok(std::time::Duration::from_millis(ms))
 }
 
@@ -414,7 +416,7 @@ fn gc(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<Com
         ui::print_row(if dry_run { "remove" } else { "removed" }, &run.run_id);
     }
     ui::print(format_args!(
-        "{} and {}{layers} {verb}, {} kB; {} stay",
+        "{} and {}{layers} {verb}, {} kB; {} kept",
         ui::count_of(answer.bundles.len(), "bundle"),
         ui::count_of(answer.before_images, "before-image"),
         answer.bytes.div_ceil(1000),

@@ -6,9 +6,7 @@ use crate::ui;
 use probity_api::govern::evidence::RunRevert;
 use probity_core::ReasonCode;
 use probity_core::bytes::escape;
-use probity_evidence::{
-    ChangeKind, Manifest, ManifestFinding, RecognizedBecause, RecognizedOutput, StoredManifest,
-};
+use probity_evidence::{Manifest, ManifestFinding, RecognizedBecause, RecognizedOutput, StoredManifest};
 use probity_paths::RepoPath;
 use probity_workspace::refs::{describe_movement, recorded_movements};
 use std::collections::BTreeSet;
@@ -87,7 +85,7 @@ fn print_changes(manifest: &Manifest) {
     let Some(delta) = &manifest.delta else {
         return ui::print_row("changed", ui::warn("not known"));
     };
-    let changes: Vec<_> = delta.iter().map(|change| (change_mark(change.change), &change.path)).collect();
+    let changes: Vec<_> = delta.iter().map(|change| (ChangeMark::of(change.change), &change.path)).collect();
     for line in change_lines(&changes, &untracked, "") {
         ui::print_row("changed", line);
     }
@@ -95,14 +93,6 @@ fn print_changes(manifest: &Manifest) {
         ui::print_row("outputs", line);
     }
     print_rows("output", manifest.details.recognized_outputs.iter().map(recognized_text));
-}
-
-fn change_mark(change: ChangeKind) -> ChangeMark {
-    match change {
-        ChangeKind::Added => ChangeMark::Added,
-        ChangeKind::Modified => ChangeMark::Modified,
-        ChangeKind::Deleted => ChangeMark::Deleted,
-    }
 }
 
 fn recognized_text(output: &RecognizedOutput) -> String {

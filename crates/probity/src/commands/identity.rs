@@ -16,11 +16,11 @@ pub(crate) struct IdentityArgs {
     pub(crate) owner: Option<String>,
 
     /// What people call the agent [default: the name the owner started with, else the user]
-    #[arg(long, global = true, value_name = "NAME", env = "PROBITY_AGENT")]
+    #[arg(long, global = true, value_name = "NAME", env = "PROBITY_AGENT", hide_env_values = true)]
     pub(crate) agent: Option<String>,
 
     /// The process whose end means that the owner is gone; it must have started this one
-    #[arg(long, global = true, value_name = "PID", env = "PROBITY_AGENT_PID")]
+    #[arg(long, global = true, value_name = "PID", env = "PROBITY_AGENT_PID", hide_env_values = true)]
     pub(crate) agent_pid: Option<u32>,
 }
 

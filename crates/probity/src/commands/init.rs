@@ -34,7 +34,7 @@ pub(crate) struct InitArgs {
     #[arg(long, requires = "agent")]
     managed: bool,
 
-    /// Take Probity out of that configuration again
+    /// Remove Probity from that configuration
     #[arg(long, requires = "agent")]
     uninstall: bool,
 }

@@ -24,7 +24,7 @@ pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Comma
     let key = match command {
         KeysCommand::Generate => {
             let key = probity_runner::keys::generate_key(workspace)?;
-            ui::print("a key was made; from now on the runs of this repository are signed");
+            ui::print("created a key; runs of this repository are signed from now on");
             key
         }
         KeysCommand::Show => probity_runner::keys::public_key(workspace)?,

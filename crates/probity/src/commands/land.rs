@@ -60,7 +60,7 @@ pub(crate) struct DiscardArgs {
     after_help = "Examples:\n  probity diff open\n  probity diff last src/auth\n  probity diff 0199c2 --stat"
 )]
 pub(crate) struct DiffArgs {
-    /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
+    /// The run: its id or the beginning of it, `last`, or `open` for the run in progress
     #[arg(default_value = "open")]
     run: String,
 
@@ -147,7 +147,8 @@ pub(crate) fn show_landing(answer: &LandAnswer, may_rebase: bool) {
     if may_rebase && answer.conflicts.iter().any(|conflict| conflict.code == ReasonCode::LandConflict) {
         ui::print_row("next", ui::code(format_args!("{probity} land {run} --rebase")));
     } else if !answer.left.is_empty() {
-        ui::print_row("next", ui::code(format_args!("{probity} diff {run}")));
+        ui::print_row("look", ui::code(format_args!("{probity} diff {run}")));
+        ui::print_row("discard", ui::code(format_args!("{probity} discard {run}")));
     }
 }
 

@@ -70,12 +70,17 @@ enum MergeCommand {
 
     /// Show the policy that decides before a person is asked, or set it
     #[command(
-        after_help = "Examples:\n  probity merge policy\n  probity merge policy --set merge-policy.json"
+        after_help = "Examples:\n  probity merge policy\n  probity merge policy --set merge-policy.json\n  \
+                      probity merge policy --git --set finding-policy.json"
     )]
     Policy {
         /// The policy, in JSON: `{"rules": […], "groups": […], "invariants": […]}`; `-` for stdin
         #[arg(long, value_name = "FILE")]
         set: Option<PathBuf>,
+
+        /// The one for findings of git merges: `{"rules": [{"path": …, "entity": …, "class": …, "decide": …}]}`
+        #[arg(long)]
+        git: bool,
     },
 
     /// Show who decided what, when and why, and what else was on offer
@@ -152,6 +157,10 @@ pub(crate) fn merge(
     let command = match arguments.command {
         MergeCommand::Audit(args) => return merge_audit::audit(&workspace()?, &args),
         MergeCommand::Decisions { git: true, .. } => return merge_audit::decisions(&workspace()?),
+        MergeCommand::Policy { git: true, set } => {
+            let json = set.as_deref().map(read_input).transpose()?;
+            return merge_audit::policy(&workspace()?, json.as_deref());
+        }
         MergeCommand::Hook(args) => return merge_audit::set_hooks(&workspace()?, args.install),
         command => command,
     };
@@ -171,7 +180,7 @@ pub(crate) fn merge(
             Ok(CommandAnswer::of(answer.exit_code(), &answer))
         }
         MergeCommand::Reconcile(args) => reconcile(&store, args, json),
-        MergeCommand::Policy { set } => policy(&store, set),
+        MergeCommand::Policy { set, .. } => policy(&store, set),
         MergeCommand::Decisions { merge, .. } => decisions(&store, merge.as_deref()),
     }
 }

@@ -25,7 +25,7 @@ use probity_runner::EnforcementRequest;
 use probity_runner::recover::ClosedRun;
 use probity_runner::run::{RunEvent, RunReport, RunRequest, run as govern};
 use probity_workspace::exemptions::{OutputHint, judged_outputs, output_hint, sources_among};
-use probity_workspace::refs::describe_movement;
+use probity_workspace::refs::{describe_movement, shown_name, shown_value};
 use probity_workspace::state_files::StateFiles;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
@@ -227,7 +227,7 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
                 let gates: Vec<&str> = contents.plan.gates.iter().map(|gate| gate.id.as_str()).collect();
                 ui::eprint_row("gates", gates.join(", "));
             }
-            ui::eprint_row("sealed", ui::dim(seal.hash()));
+            ui::eprint_hash_row("sealed", seal.hash());
             for warning in *warnings {
                 let pattern =
                     warning.pattern.as_ref().map_or_else(String::new, |pattern| format!("`{pattern}`: "));
@@ -298,20 +298,7 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         LandingState::Held | LandingState::Conflict => ", held",
         LandingState::Landed | LandingState::None => "",
     };
-    let renames = &answer.renames;
-    show_renames(renames, &untracked);
-    let told: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
-    let changes: Vec<_> = verdict
-        .delta
-        .iter()
-        .filter(|change| !told.contains(&change.path))
-        .map(|change| (change_mark(change.change), &change.path))
-        .collect();
-    if !changes.is_empty() || renames.is_empty() {
-        for line in change_lines(&changes, &untracked, fate) {
-            ui::eprint_row("changed", line);
-        }
-    }
+    show_changes(report, &answer.renames, &untracked, fate);
     for (path, placed) in verdict.placed.iter().take(MAX_SHOWN_PLACES) {
         ui::eprint_row("", format_args!("{path} is {}", ui::dim(placed.describe_place())));
     }
@@ -324,19 +311,7 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     if let Some(line) = exempt_line(&verdict.exempt) {
         ui::eprint_row("outputs", line);
     }
-    for movement in &report.ref_movements {
-        ui::eprint_row("git ref", describe_movement(movement));
-    }
-    for branch in &report.landing.imported {
-        let note = branch.note.as_ref().map_or_else(String::new, |note| format!(": {note}"));
-        match branch.n_commits {
-            Some(n_commits) => {
-                let commits = ui::count_of(n_commits, "commit");
-                ui::eprint_row("imported", format_args!("{}, {commits}{note}", branch.name));
-            }
-            None => ui::eprint_row("kept out", format_args!("commits of {}{note}", branch.name)),
-        }
-    }
+    show_ref_movements(report);
     let others =
         report.verdict.findings.iter().filter(|finding| finding.reason != ReasonCode::ReconUntrackedDelta);
     let (touched, others): (Vec<_>, Vec<_>) =
@@ -383,6 +358,67 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     show_next_steps(answer);
 }
 
+/// Lists the changes: all that are in scope first, so that the edit that was asked for is not below others.
+fn show_changes(report: &RunReport, renames: &[FileRename], untracked: &BTreeSet<RepoPath>, fate: &str) {
+    let told: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
+    let changes: Vec<_> = report
+        .verdict
+        .delta
+        .iter()
+        .filter(|change| !told.contains(&change.path))
+        .map(|change| (change_mark(change.change), &change.path))
+        .collect();
+    let (outside, inside): (Vec<_>, Vec<_>) =
+        changes.into_iter().partition(|(_, path)| untracked.contains(path));
+    let (renamed_outside, renamed_inside): (Vec<_>, Vec<_>) =
+        renames.iter().partition(|it| untracked.contains(&it.from) || untracked.contains(&it.to));
+    let show_rows = |changes: &[_]| {
+        for line in change_lines(changes, untracked, fate) {
+            ui::eprint_row("changed", line);
+        }
+    };
+    if !inside.is_empty() {
+        show_rows(&inside);
+    }
+    show_renames(&renamed_inside, untracked, fate);
+    show_renames(&renamed_outside, untracked, fate);
+    if !outside.is_empty() || (inside.is_empty() && renames.is_empty()) {
+        show_rows(&outside);
+    }
+}
+
+/// Lists the references that moved, and what became of commits that were made in a view.
+fn show_ref_movements(report: &RunReport) {
+    for movement in &report.ref_movements {
+        ui::eprint_row("git ref", describe_movement(movement));
+    }
+    for branch in &report.landing.imported {
+        let note = branch.note.as_ref().map_or_else(String::new, |note| format!(": {note}"));
+        let name = shown_name(&branch.name);
+        match branch.n_commits {
+            // Its commits came with another branch.
+            Some(0) => {
+                let target = shown_value(&branch.after);
+                ui::eprint_row("imported", format_args!("{name}, now at {target}{note}"));
+            }
+            Some(n_commits) => {
+                let commits = ui::count_of(n_commits, "commit");
+                ui::eprint_row("imported", format_args!("{name}, {commits}{note}"));
+            }
+            None => ui::eprint_row("kept out", format_args!("commits of {name}{note}")),
+        }
+    }
+    let is_in_view = report.confinement.view.is_some();
+    let nothing_waits = matches!(report.landing.state, LandingState::Landed | LandingState::None);
+    if is_in_view && nothing_waits && !report.ref_movements.is_empty() && report.landing.imported.is_empty() {
+        ui::eprint_row(
+            "commits",
+            "made in the private view, and gone with it: only files land, so commit them yourself; \
+             `commits = \"import\"` under `[git]` in probity.toml takes over an agent's commits",
+        );
+    }
+}
+
 fn show_next_steps(answer: &RunAnswer) {
     for step in &answer.next_steps {
         let is_sentence = step.way == WayForward::Next;
@@ -406,7 +442,7 @@ fn show_reasons(reasons: &[ReasonCode]) {
 }
 
 /// Shows one row per rename. Both paths count, so both verdicts are shown where they differ.
-fn show_renames(renames: &[FileRename], untracked: &BTreeSet<RepoPath>) {
+fn show_renames(renames: &[&FileRename], untracked: &BTreeSet<RepoPath>, fate: &str) {
     let verdict = |path: &RepoPath| {
         if untracked.contains(path) { ui::bad("out of scope") } else { ui::dim("in scope") }
     };
@@ -416,7 +452,7 @@ fn show_renames(renames: &[FileRename], untracked: &BTreeSet<RepoPath>) {
         } else {
             format!("{} → {}", verdict(from), verdict(to))
         };
-        ui::eprint_row("renamed", format_args!("{from} → {to}  {verdicts}"));
+        ui::eprint_row("renamed", format_args!("{from} → {to}  {verdicts}{}", ui::dim(fate)));
     }
     if let Some(more) = renames.len().checked_sub(MAX_SHOWN_RENAMES).filter(|more| *more > 0) {
         ui::eprint_row("renamed", ui::dim(format_args!("… and {more} more, all in the evidence")));
@@ -498,13 +534,16 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let is_held = matches!(report.landing.state, LandingState::Held | LandingState::Conflict);
     if report.verdict.untracked.is_empty() {
         // Everything judged is in scope, and an entry that cannot land is among it or in the build outputs.
-        let has_part = is_held && *first == ReasonCode::LandUnsafe && !report.verdict.delta.is_empty();
-        let mut steps = if has_part {
+        let may_land =
+            matches!(first, ReasonCode::LandUnsafe | ReasonCode::RunCommandFailed | ReasonCode::RunCancelled);
+        let mut steps = Vec::new();
+        if *first != ReasonCode::LandUnsafe || !is_held || report.verdict.delta.is_empty() {
+            steps.push(next_command(WayForward::Next, next_step_of(*first, id)));
+        }
+        if may_land && is_held && !report.verdict.delta.is_empty() {
             let part = format!("{} land {id} --in-scope", caller_location::program_prefix());
-            vec![next_command(WayForward::Part, part)]
-        } else {
-            vec![next_command(WayForward::Next, first.next_step())]
-        };
+            steps.push(next_command(WayForward::Part, part));
+        }
         steps.extend(held_steps(id, is_held && !report.landing.paths.is_empty()));
         return steps;
     }
@@ -520,7 +559,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
         let has_part = report.verdict.delta.len() > report.verdict.untracked.len();
         let mut steps = ways_for_held(id, &plain, has_part);
         if plain.is_empty() {
-            steps.push(next_command(WayForward::Next, first.next_step()));
+            steps.push(next_command(WayForward::Next, next_step_of(*first, id)));
         }
         return steps;
     }
@@ -528,7 +567,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
         let revert = format!("{} revert {id}", caller_location::program_prefix());
         return vec![
             next_command(WayForward::Revert, revert),
-            next_command(WayForward::Next, first.next_step()),
+            next_command(WayForward::Next, next_step_of(*first, id)),
         ];
     }
     let hint = output_hint(&report.seal, &report.verdict.untracked);
@@ -539,6 +578,11 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
         changes.any(|change| change.path == *path && change.change == probity_snapshot::ChangeKind::Added)
     };
     ways_forward(id, &plain, is_new).into_iter().chain(init).collect()
+}
+
+/// Returns the next step of a reason with the run's id in its commands.
+fn next_step_of(reason: ReasonCode, run_id: &str) -> String {
+    reason.next_step().replace(" RUN", &format!(" {run_id}"))
 }
 
 /// Suggests what to do with a layer that waits.

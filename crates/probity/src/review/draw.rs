@@ -5,7 +5,7 @@ use super::chosen_text;
 use super::screen::{ReviewItem, ReviewMode, ReviewScreen};
 use crate::ui;
 use probity_core::bytes::is_deceptive_text;
-use probity_documents::{ConflictChoice, LocusReading};
+use probity_documents::ConflictChoice;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -111,21 +111,21 @@ fn choice_mark(item: &ReviewItem, paint: ReviewPalette) -> (&'static str, Style)
 }
 
 fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &ReviewItem, paint: ReviewPalette) {
-    let conflict = &item.conflict;
+    let [base, ours, theirs, merged] = &item.values;
     let effective = item.chosen.as_ref().or(item.ruled.as_ref());
     let values = [
-        ("base", &conflict.base, ConflictChoice::Base),
-        ("ours", &conflict.ours, ConflictChoice::Ours),
-        ("theirs", &conflict.theirs, ConflictChoice::Theirs),
-        ("merged", &conflict.merged, ConflictChoice::Merged),
+        ("base", base, ConflictChoice::Base),
+        ("ours", ours, ConflictChoice::Ours),
+        ("theirs", theirs, ConflictChoice::Theirs),
+        ("merged", merged, ConflictChoice::Merged),
     ];
-    for (column, (name, reading, choice)) in value_areas(area).into_iter().zip(values) {
+    for (column, (name, value, choice)) in value_areas(area).into_iter().zip(values) {
         let is_chosen = effective == Some(&choice);
         let title = if is_chosen { format!(" ✓ {name} ") } else { format!(" {name} ") };
         let style = if is_chosen { paint.good() } else { Style::new() };
         let block = Block::bordered().title(title).border_style(style);
-        let differs = choice != ConflictChoice::Merged && reading != &conflict.merged;
-        let text = value_text(reading, if differs { paint.warn() } else { Style::new() }, paint);
+        let differs = choice != ConflictChoice::Merged && value != merged;
+        let text = value_text(value.as_deref(), if differs { paint.warn() } else { Style::new() }, paint);
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: false }).block(block), column);
     }
 }
@@ -141,13 +141,12 @@ fn value_areas(area: Rect) -> [Rect; 4] {
     [a, b, c, d]
 }
 
-fn value_text(reading: &LocusReading, style: Style, paint: ReviewPalette) -> Text<'static> {
-    let Some(value) = &reading.0 else {
+fn value_text(value: Option<&str>, style: Style, paint: ReviewPalette) -> Text<'static> {
+    let Some(value) = value else {
         return Text::styled("absent", paint.dim());
     };
-    let pretty = format!("{value:#}");
     let lines: Vec<Line<'static>> =
-        pretty.lines().take(MAX_VALUE_LINES).map(|line| Line::styled(line.to_owned(), style)).collect();
+        value.lines().take(MAX_VALUE_LINES).map(|line| Line::styled(line.to_owned(), style)).collect();
     Text::from(lines)
 }
 

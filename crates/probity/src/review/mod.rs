@@ -1,27 +1,43 @@
-//! The interactive merge review: choose a value for each conflict, preview the result, write it.
+//! The interactive merge review: choose for each conflict or finding, preview the result, write it.
 //!
 //! [`screen`] is the state and its key handling; [`draw`] shows it. This file connects them to a real terminal and to
-//! the document store, which decides and writes.
+//! the document store, [`git_merge`] to the audit of a git merge: these decide and write.
 
 mod draw;
+mod git_merge;
 mod screen;
+
+pub(crate) use git_merge::review_git_merge;
 
 use probity_document_store::merge::{AnalyzedMerge, ReconcileRequest, ReconciledMerge, reconcile};
 use probity_document_store::{CommitStore, op_text};
 use probity_documents::{ConflictChoice, ConflictVerdict, GivenResolution, MergeSide, path_text};
 use probity_workspace::ServiceError;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use screen::{KeyPress, ReviewEffect, ReviewItem, ReviewScreen};
+use screen::{KeyPress, ReviewEffect, ReviewItem, ReviewOffer, ReviewScreen};
 
-/// Runs the review; `None` if the user left without writing.
+/// Says what choices would write, and writes them.
+trait DecisionWriter {
+    type Written;
+
+    fn preview(&self, screen: &ReviewScreen) -> Result<Vec<String>, String>;
+
+    fn write(&self, screen: &ReviewScreen, label: String, why: String)
+    -> Result<Self::Written, ServiceError>;
+}
+
+/// Runs the review of a merge of documents; `None` if the user left without writing.
 pub(crate) fn review(
     store: &CommitStore,
     found: &AnalyzedMerge,
     request: &ReconcileRequest,
 ) -> Result<Option<ReconciledMerge>, ServiceError> {
+    run(screen_of(found), &DocumentDecisions { store, request })
+}
+
+fn run<W: DecisionWriter>(mut screen: ReviewScreen, writer: &W) -> Result<Option<W::Written>, ServiceError> {
     let fault = |source| ServiceError::System { what: "the terminal cannot be used".into(), source };
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut screen = screen_of(found);
     let mut terminal = ratatui::try_init().map_err(fault)?;
     let answer = loop {
         if let Err(source) = terminal.draw(|frame| draw::draw(frame, &screen, color)) {
@@ -35,14 +51,12 @@ pub(crate) fn review(
         match key.map_or(ReviewEffect::None, |key| screen.press(key)) {
             ReviewEffect::None => {}
             ReviewEffect::Quit => break Ok(None),
-            ReviewEffect::Preview => screen.preview(preview(store, &screen, request)),
-            ReviewEffect::Write { label, why } => {
-                match write_decisions(store, &screen, request, label, why) {
-                    Ok(reconciled) => break Ok(Some(reconciled)),
-                    Err(refused @ ServiceError::Refused { .. }) => screen.refuse(refused.to_string()),
-                    Err(fault) => break Err(fault),
-                }
-            }
+            ReviewEffect::Preview => screen.preview(writer.preview(&screen)),
+            ReviewEffect::Write { label, why } => match writer.write(&screen, label, why) {
+                Ok(written) => break Ok(Some(written)),
+                Err(refused @ ServiceError::Refused { .. }) => screen.refuse(refused.to_string()),
+                Err(fault) => break Err(fault),
+            },
         }
     };
     ratatui::try_restore().map_err(fault)?;
@@ -84,8 +98,18 @@ fn review_item(found: &AnalyzedMerge, index: usize) -> ReviewItem {
         proposal: history.proposal.clone(),
         ruled,
         chosen: None,
-        conflict,
+        values: [&conflict.base, &conflict.ours, &conflict.theirs, &conflict.merged]
+            .map(|reading| reading.0.as_ref().map(|value| format!("{value:#}"))),
+        typed: conflict.merged.0.as_ref().map(ToString::to_string),
+        offer: ReviewOffer::AnyValue,
+        id: conflict.id,
     }
+}
+
+/// Decisions about a merge of documents.
+struct DocumentDecisions<'a> {
+    store: &'a CommitStore,
+    request: &'a ReconcileRequest,
 }
 
 fn reconcile_request(screen: &ReviewScreen, request: &ReconcileRequest) -> ReconcileRequest {
@@ -95,32 +119,31 @@ fn reconcile_request(screen: &ReviewScreen, request: &ReconcileRequest) -> Recon
     ReconcileRequest { resolutions: resolutions.collect(), ..request.clone() }
 }
 
-fn preview(
-    store: &CommitStore,
-    screen: &ReviewScreen,
-    request: &ReconcileRequest,
-) -> Result<Vec<String>, String> {
-    let request = ReconcileRequest { dry_run: true, ..reconcile_request(screen, request) };
-    let outcome = reconcile(store, &request).map_err(|fault| fault.to_string())?;
-    let mut lines: Vec<String> = outcome.ops.iter().map(op_text).collect();
-    if lines.is_empty() {
-        lines.push("nothing: the merge stands as it is".into());
-    }
-    lines
-        .extend(outcome.violations.iter().map(|v| format!("violates: {}/{} {}", v.attachment, v.key, v.why)));
-    Ok(lines)
-}
+impl DecisionWriter for DocumentDecisions<'_> {
+    type Written = ReconciledMerge;
 
-fn write_decisions(
-    store: &CommitStore,
-    screen: &ReviewScreen,
-    request: &ReconcileRequest,
-    label: String,
-    why: String,
-) -> Result<ReconciledMerge, ServiceError> {
-    let mut request = ReconcileRequest { why, ..reconcile_request(screen, request) };
-    request.by.label = Some(label);
-    reconcile(store, &request)
+    fn preview(&self, screen: &ReviewScreen) -> Result<Vec<String>, String> {
+        let request = ReconcileRequest { dry_run: true, ..reconcile_request(screen, self.request) };
+        let outcome = reconcile(self.store, &request).map_err(|fault| fault.to_string())?;
+        let mut lines: Vec<String> = outcome.ops.iter().map(op_text).collect();
+        if lines.is_empty() {
+            lines.push("nothing: the merge stands as it is".into());
+        }
+        let violations = outcome.violations.iter();
+        lines.extend(violations.map(|v| format!("violates: {}/{} {}", v.attachment, v.key, v.why)));
+        Ok(lines)
+    }
+
+    fn write(
+        &self,
+        screen: &ReviewScreen,
+        label: String,
+        why: String,
+    ) -> Result<ReconciledMerge, ServiceError> {
+        let mut request = ReconcileRequest { why, ..reconcile_request(screen, self.request) };
+        request.by.label = Some(label);
+        reconcile(self.store, &request)
+    }
 }
 
 fn key_of(event: KeyEvent) -> Option<KeyPress> {

@@ -2,7 +2,7 @@
 //!
 //! Nothing is written before the last step; leaving earlier changes nothing.
 
-use probity_documents::{ConflictChoice, MergeConflict};
+use probity_documents::ConflictChoice;
 
 /// A key, independent of the terminal library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +29,42 @@ pub(crate) enum ReviewEffect {
     Quit,
 }
 
+/// What can be chosen for an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReviewOffer {
+    /// A value of any version, or one that is typed.
+    AnyValue,
+    /// The lost edit of this side, or the merge as it is.
+    LostEdit(ConflictChoice),
+    /// Only the merge as it is.
+    MergedOnly,
+}
+
+impl ReviewOffer {
+    /// Says why a choice cannot be made; `None` if it can.
+    fn objection(&self, chosen: &ConflictChoice) -> Option<&'static str> {
+        match self {
+            Self::AnyValue => None,
+            _ if *chosen == ConflictChoice::Merged => None,
+            Self::LostEdit(lost) if lost == chosen => None,
+            Self::LostEdit(ConflictChoice::Ours) => {
+                Some("our edit is lost: o puts it back, m lets the merge stand")
+            }
+            Self::LostEdit(_) => Some("their edit is lost: t puts it back, m lets the merge stand"),
+            Self::MergedOnly => Some("there is no edit to put back: m lets the merge stand"),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct ReviewItem {
-    pub(crate) conflict: MergeConflict,
+    /// The id of the conflict or finding.
+    pub(crate) id: String,
+    /// Base, ours, theirs and merged as they are shown; `None` where there is nothing.
+    pub(crate) values: [Option<String>; 4],
+    /// The merged value as a person would type it.
+    pub(crate) typed: Option<String>,
+    pub(crate) offer: ReviewOffer,
     /// The document and the location in it.
     pub(crate) place: String,
     /// The side whose edit was lost, and its author.
@@ -63,6 +96,8 @@ pub(crate) struct ReviewScreen {
     pub(crate) items: Vec<ReviewItem>,
     pub(crate) at: usize,
     pub(crate) has_base: bool,
+    /// The label that is proposed for the commit.
+    pub(crate) label: &'static str,
     pub(crate) mode: ReviewMode,
     /// The last error, or the last action.
     pub(crate) message: String,
@@ -73,7 +108,8 @@ const MAX_TYPED_BYTES: usize = 4096;
 
 impl ReviewScreen {
     pub(crate) fn new(title: String, items: Vec<ReviewItem>, has_base: bool) -> Self {
-        Self { title, items, at: 0, has_base, mode: ReviewMode::Choosing, message: String::new() }
+        let label = "survival of decisions";
+        Self { title, items, at: 0, has_base, label, mode: ReviewMode::Choosing, message: String::new() }
     }
 
     pub(crate) fn current_item(&self) -> Option<&ReviewItem> {
@@ -87,7 +123,7 @@ impl ReviewScreen {
 
     /// Returns the user's choices with their conflict ids.
     pub(crate) fn choices(&self) -> impl Iterator<Item = (&str, &ConflictChoice)> {
-        self.items.iter().filter_map(|item| Some((item.conflict.id.as_str(), item.chosen.as_ref()?)))
+        self.items.iter().filter_map(|item| Some((item.id.as_str(), item.chosen.as_ref()?)))
     }
 
     /// Shows what would be written, or why it cannot be.
@@ -164,14 +200,19 @@ impl ReviewScreen {
             self.set_choice(Some(chosen));
             return;
         }
-        let open = self.items.iter_mut().filter(|item| item.chosen.is_none() && item.ruled.is_none());
+        let is_open = |item: &&mut ReviewItem| {
+            item.chosen.is_none() && item.ruled.is_none() && item.offer.objection(&chosen).is_none()
+        };
+        let open = self.items.iter_mut().filter(is_open);
         let n_chosen = open.map(|item| item.chosen = Some(chosen.clone())).count();
         self.message = format!("chosen for all {n_chosen} that were open");
     }
 
     fn set_choice(&mut self, chosen: Option<ConflictChoice>) {
-        if let Some(item) = self.items.get_mut(self.at) {
-            item.chosen = chosen;
+        let Some(item) = self.items.get_mut(self.at) else { return };
+        match chosen.as_ref().and_then(|chosen| item.offer.objection(chosen)) {
+            Some(why) => why.clone_into(&mut self.message),
+            None => item.chosen = chosen,
         }
     }
 
@@ -193,9 +234,13 @@ impl ReviewScreen {
 
     fn begin_typing(&mut self) {
         let Some(item) = self.current_item() else { return };
+        if item.offer != ReviewOffer::AnyValue {
+            self.message = "an edit of a git merge has no value to type: edit the file instead".into();
+            return;
+        }
         let text = match &item.chosen {
             Some(ConflictChoice::Value(value)) => value.get("some").map(ToString::to_string),
-            _ => item.conflict.merged.0.as_ref().map(ToString::to_string),
+            _ => item.typed.clone(),
         };
         self.mode = ReviewMode::Typing { text: text.unwrap_or_default() };
     }
@@ -240,8 +285,7 @@ impl ReviewScreen {
             self.message = "nothing is decided yet".into();
             return;
         }
-        self.mode =
-            ReviewMode::Signing { label: "survival of decisions".into(), why: String::new(), in_why: true };
+        self.mode = ReviewMode::Signing { label: self.label.into(), why: String::new(), in_why: true };
     }
 
     fn sign(&mut self, key: KeyPress, mut label: String, mut why: String, mut in_why: bool) -> ReviewEffect {
@@ -279,27 +323,14 @@ fn edit(text: &mut String, key: KeyPress) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use probity_documents::{LocusReading, MergeSide};
-    use serde_json::json;
 
     pub(crate) fn item(number: usize) -> ReviewItem {
-        let id: probity_documents::CommitId = probity_core::Digest::of(b"merge").into();
-        let conflict = MergeConflict {
-            id: format!("{number:016x}"),
-            merge: id,
-            attachment: "ticket".into(),
-            key: format!("t{number}").as_str().into(),
-            path: json!([{"field": "rank"}]),
-            lost: vec![MergeSide::Ours],
-            causes: vec![id],
-            base: LocusReading(Some(json!(0))),
-            ours: LocusReading(Some(json!(11))),
-            theirs: LocusReading(Some(json!(12))),
-            merged: LocusReading(Some(json!(12))),
-        };
         let place = format!("ticket/t{number} rank");
         ReviewItem {
-            conflict,
+            id: format!("{number:016x}"),
+            values: ["0", "11", "12", "12"].map(|value| Some(value.to_owned())),
+            typed: Some("12".to_owned()),
+            offer: ReviewOffer::AnyValue,
             place,
             lost: "ours (ann)".into(),
             note: None,
@@ -329,6 +360,23 @@ pub(crate) mod tests {
 
     fn chosen(screen: &ReviewScreen) -> Vec<Option<ConflictChoice>> {
         screen.items.iter().map(|item| item.chosen.clone()).collect()
+    }
+
+    #[test]
+    fn of_a_lost_edit_only_its_own_side_or_the_merge_can_be_chosen() {
+        let mut screen = screen(3);
+        screen.items[0].offer = ReviewOffer::LostEdit(ConflictChoice::Theirs);
+        screen.items[1].offer = ReviewOffer::MergedOnly;
+        press(&mut screen, "o");
+        assert!(screen.message.contains("their edit is lost"), "{}", screen.message);
+        press(&mut screen, "v");
+        assert_eq!(screen.mode, ReviewMode::Choosing, "an edit is not typed");
+        press(&mut screen, "x");
+        assert_eq!(chosen(&screen), [None, None, None]);
+        press(&mut screen, "T");
+        assert_eq!(chosen(&screen), [Some(ConflictChoice::Theirs), None, Some(ConflictChoice::Theirs)]);
+        press(&mut screen, "jm");
+        assert_eq!(chosen(&screen)[1], Some(ConflictChoice::Merged));
     }
 
     #[test]

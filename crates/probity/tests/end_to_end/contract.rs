@@ -191,6 +191,15 @@ fn runs_that_cannot_judge_the_tree_leave_it_unverified() {
 }
 
 #[test]
+fn a_patch_of_permission_bits_is_accepted() {
+    let repo = committed(LANGUAGES[0].files);
+    repo.sh("chmod +x app/main.py");
+    expect(&verify(&repo, &[]), "accepted", None, 0);
+    repo.sh("git commit -q -a -m executable");
+    expect(&verify(&repo, &["--base", "HEAD^"]), "accepted", None, 0);
+}
+
+#[test]
 fn a_change_declared_on_another_report_is_expired() {
     let repo = committed(LANGUAGES[0].files);
     repo.sh("sed -i s/limit=1/limit=2/ app/main.py");

@@ -39,7 +39,7 @@ fn a_finish_that_is_typed_twice_says_that_it_was_done() {
         assert_eq!(verdict(&outcome), is("accepted", "", 0), "{outcome:#?}");
         assert_eq!(outcome.json["idempotent_replay"], true);
     }
-    assert!(shown(&repo, &["finish"]).contains("this change was finished before"));
+    assert!(shown(&repo, &["finish"]).contains("this change was already finished"));
     // A different finish is not a replay: the message says when the change was finished.
     let other = repo.ask(&["finish", &intent, "--strict"]);
     other.refused_with("wrong_status");
@@ -225,7 +225,7 @@ fn a_failure_is_told_in_words_with_its_code() {
         "{text}"
     );
     assert!(
-        text.contains("  also      the command ended with an exit code other than 0 RUN.COMMAND_FAILED\n"),
+        text.contains("  also      the command failed: its exit code is not 0 RUN.COMMAND_FAILED\n"),
         "{text}"
     );
 }
@@ -476,4 +476,23 @@ fn a_change_that_is_only_staged_says_so() {
     let arguments = ["run", "--scope", "src/**", "--", "sh", "-c", script];
     let words = shown(&repo, &arguments);
     assert!(words.contains("docs/d.md is in git's index"), "{words}");
+}
+
+#[test]
+fn a_start_names_the_command_that_finishes_it() {
+    let repo = Repo::new();
+    let started = repo.ask(&["start", "src/a.py", "--intent", "a change"]);
+    let message = started.json["message"].as_str().expect("words");
+    let command = message.split('`').nth(1).expect("a command");
+    let name = command.strip_prefix("probity finish ").expect("a finish");
+    assert!(started.json["intent_id"].as_str().is_some_and(|id| id.starts_with(name)), "{message}");
+}
+
+#[test]
+fn a_submodule_beside_its_files_is_no_mistake_of_the_scope() {
+    let repo = Repo::new();
+    let both = repo.ask(&["plan", "--scope", "src/**", "--scope", "src"]);
+    assert_eq!(both.json["warnings"], json!([]), "{both:#?}");
+    let name_alone = repo.ask(&["plan", "--scope", "src", "--scope", "docs/**"]);
+    assert_eq!(name_alone.json["warnings"][0]["code"], "SCOPE.NAMES_DIRECTORY", "{name_alone:#?}");
 }

@@ -128,7 +128,7 @@ fn init_says_how_to_commit_the_policy_and_leaves_out_deceptive_rules() {
     let repo = Repo::new();
     repo.write(".gitignore", "cache-of-builds/\nc1\u{9b}31m/\nbidi\u{202e}x/\n");
     let text = told(&repo, &["init"]);
-    let command = "git add -- probity.toml && git commit -m 'Add the policy of Probity' -- probity.toml";
+    let command = "git add -- probity.toml && git commit -m 'Add the Probity policy' -- probity.toml";
     assert!(text.contains(command), "{text}");
     assert!(text.contains("2 rules of your .gitignore"), "{text}");
     let policy = std::fs::read_to_string(repo.path().join("probity.toml")).expect("a policy");

@@ -449,3 +449,84 @@ git update-ref refs/heads/main "$commit""#;
     assert!(imported.iter().all(|branch| branch["n_commits"].is_null()), "{run:#?}");
     repo.sh("test \"$(git log -1 --format=%s)\" = policy; git fsck --strict --no-dangling");
 }
+
+/// Returns what a person sees of a run in a view.
+fn shown_view_run(repo: &Repo, scope: &str, script: &str) -> Option<String> {
+    let mut command = repo.probity(&["run", "--enforce", "overlay", "--scope", scope, "--", "sh", "-ec"]);
+    let output = command.arg(script).output().expect("starts");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if text.contains("ENFORCE.UNAVAILABLE") {
+        probity_testkit::skip!("there are no views here");
+        return None;
+    }
+    Some(text)
+}
+
+#[test]
+fn commits_that_stay_in_the_view_are_not_told_as_landed() {
+    let repo = Repo::new();
+    let script = "echo 1 > src/a.py; git commit -qam first";
+    let Some(text) = shown_view_run(&repo, "src/**", script) else { return };
+    assert!(text.contains("commits   made in the private view, and gone with it: only files land"), "{text}");
+    assert!(text.contains("`commits = \"import\"` under `[git]` in probity.toml"), "{text}");
+    let repo = importing_repo();
+    let script = "echo 1 > src/a.py; git commit -qam first; git switch -qc feature; echo 2 > src/a.py; git commit -qam second";
+    let text = shown_view_run(&repo, "src/**", script).expect("ran before");
+    assert!(!text.contains("gone with it"), "{text}");
+    assert!(text.contains("imported  branch feature, 2 commits"), "{text}");
+    assert!(text.contains("imported  branch main, now at "), "{text}");
+}
+
+#[test]
+fn a_revert_tells_how_imported_commits_are_taken_back() {
+    let repo = importing_repo();
+    repo.sh("git for-each-ref > ../before");
+    let script = "echo 1 > src/a.py; git commit -qam first; git branch side";
+    let Some(run) = run_at(&repo, "overlay", &["--scope", "src/**"], script) else { return };
+    assert_eq!(run.json["landing"]["state"], "landed", "{run:#?}");
+    let reverted = repo.ask(&["revert", "last"]);
+    let notes = reverted.json["refs"].as_array().expect("notes");
+    assert_eq!(notes.len(), 2, "{reverted:#?}");
+    for note in notes {
+        repo.sh(note["command"].as_str().unwrap_or_else(|| panic!("no command: {note:#}")));
+    }
+    repo.sh("git for-each-ref > ../after; diff ../before ../after; test -z \"$(git status --porcelain)\"");
+}
+
+#[test]
+fn a_failed_run_that_changed_nothing_holds_nothing() {
+    let repo = Repo::new();
+    let Some(failed) = run_at(&repo, "overlay", &["--scope", "src/**"], "exit 3") else { return };
+    failed.fails_with("RUN.COMMAND_FAILED");
+    assert_eq!(failed.json["landing"]["state"], "none", "{failed:#?}");
+    assert_eq!(verify(&failed.evidence_dir(), None).exit_code, Some(1), "sound, and the run failed");
+    repo.ask(&["discard", "last"]).refused_with("LAYER.UNKNOWN");
+}
+
+#[test]
+fn what_is_in_scope_is_listed_before_renames_out_of_scope() {
+    let repo = Repo::new();
+    let script = "echo 1 > src/a.py; git mv docs/d.md docs/e.md; echo x > stray";
+    let Some(text) = shown_view_run(&repo, "src/**", script) else { return };
+    let place = |row: &str| text.find(row).unwrap_or_else(|| panic!("no `{row}` in {text}"));
+    let rows = [
+        place("~ src/a.py  in scope, held"),
+        place("docs/d.md → docs/e.md  out of scope, held"),
+        place("+ stray  out of scope, held"),
+    ];
+    assert!(rows.is_sorted(), "{text}");
+}
+
+#[test]
+fn what_a_failed_command_changed_in_scope_can_be_landed() {
+    let repo = Repo::new();
+    let Some(failed) = run_at(&repo, "overlay", &["--scope", "src/**"], "echo 1 > src/a.py; exit 3") else {
+        return;
+    };
+    failed.fails_with("RUN.COMMAND_FAILED");
+    let steps = failed.json["next_steps"].as_array().expect("steps");
+    let part = steps.iter().find(|step| step["way"] == "part").expect("a part to land");
+    assert!(part["command"].as_str().is_some_and(|command| command.ends_with(" --in-scope")), "{part:#}");
+    assert_eq!(repo.ask(&["land", "last", "--in-scope"]).json["state"], "landed");
+    repo.sh("test \"$(cat src/a.py)\" = 1");
+}

@@ -24,6 +24,7 @@ mod ledger;
 mod levels_of_enforcement;
 mod logging;
 mod mcp;
+mod merges;
 mod outputs;
 mod pipeline;
 #[path = "../shared/published_schemas.rs"]

@@ -74,7 +74,7 @@ fn a_finish_lists_what_changed_and_the_uncommitted_changes_outside_with_whose_th
         "  changed   ~ src/a.py  in scope\n",
         "  outside   ~ docs/d.md  held by ben\n",
         "  outside   + old.txt  there before the start\n",
-        "  outside   + new.txt  changed since the start by somebody unknown\n",
+        "  outside   + new.txt  changed since the start, author unknown\n",
         "  committed src/b.py  outside the scope, committed since the start\n",
     ] {
         assert!(finished.answer.contains(line), "no `{line}` in {}", finished.answer);
@@ -217,7 +217,7 @@ fn a_refusal_about_an_intent_says_whose_it_is_and_what_to_give() {
     let finished = words(&repo, &["finish", &intent]);
     assert_eq!(finished.exit_code, Some(5), "{}", finished.diagnostics);
     assert!(finished.diagnostics.contains("belongs to ben"), "{}", finished.diagnostics);
-    assert!(finished.diagnostics.contains("give its handle with `--owner`"), "{}", finished.diagnostics);
+    assert!(finished.diagnostics.contains("pass its handle with `--owner`"), "{}", finished.diagnostics);
     let lease = words(&repo, &["start", "src/a.py", "-m", "x", "--lease", "soon"]);
     assert!(lease.diagnostics.contains("as `300`, or a time with its unit"), "{}", lease.diagnostics);
     let short = words(&repo, &["start", "src/a.py", "-m", "x", "--lease", "1s"]);
@@ -240,7 +240,7 @@ fn an_amendment_that_does_not_help_shows_what_it_meant_and_the_ways_forward() {
     let amended = words(&repo, &["amend", "last", "--add", "other/**", "--why", "x"]);
     assert_eq!(amended.exit_code, Some(1), "{}", amended.diagnostics);
     assert!(
-        amended.answer.contains("  added     other/**  lets in 0 changed paths of the run\n"),
+        amended.answer.contains("  added     other/**  covers 0 changed paths of the run\n"),
         "{}",
         amended.answer
     );

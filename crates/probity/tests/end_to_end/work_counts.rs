@@ -4,6 +4,7 @@ use crate::repo::{Outcome, Repo, verify};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
 use std::process::Stdio;
 
 const LAZY_POLICY: &str = "[enforce]\nstart_look = \"lazy\"\n";
@@ -94,6 +95,43 @@ fn a_run_that_changes_nothing_costs_little() {
     outcome.passes();
     assert!(count(&counts, "tree_walks") <= 1 && count(&counts, "git_processes") == 0, "{counts}");
     assert!(count(&counts, "fsyncs") <= 8 && count(&counts, "process_reads") <= 10, "{counts}");
+}
+
+/// Whatever happened in the repository before, a run looks at as much as in a new one.
+#[test]
+fn a_run_costs_the_same_after_ten_thousand_others() {
+    const N_EARLIER: usize = 10_000;
+    let repo = Repo::new();
+    let run = ["run", "--enforce", "observe", "--scope", "src/**", "--", "true"];
+    let (first, new) = settled(&repo, &run);
+    let state = first.evidence_dir().parent().and_then(|evidence| evidence.parent()).map(Path::to_owned);
+    let state = state.expect("evidence is in the state directory");
+    for directory in ["receipts", "before/00", "objects/00", "runs"] {
+        fs::create_dir_all(state.join(directory)).expect("creates");
+    }
+    let (_, with_directories) = settled(&repo, &run);
+    for number in 0..N_EARLIER {
+        fs::create_dir(state.join(format!("evidence/earlier-{number}"))).expect("creates");
+        fs::write(state.join(format!("receipts/{number}.json")), "").expect("writes");
+        for collection in ["before", "objects"] {
+            fs::write(state.join(format!("{collection}/00/{number:062x}")), "").expect("writes");
+        }
+    }
+    let (last, old) = settled(&repo, &run);
+    last.passes();
+    assert_eq!(old, with_directories, "what grows with history costs nothing");
+    assert!(count(&old, "state_entries") <= count(&new, "state_entries") + 2 * 6, "{new} {old}");
+    // Nothing of it can be taken away or planted unnoticed all the same.
+    for (script, named) in [
+        ("rmdir $S/evidence/earlier-77", "evidence/earlier-77"),
+        ("rm $S/receipts/7.json", "receipts/7.json"),
+        ("echo x > $S/objects/00/planted", "objects/00/planted"),
+    ] {
+        let script = script.replace("$S", state.to_str().expect("UTF-8"));
+        let outcome = repo.run_with(&["--enforce", "observe", "--scope", "src/**"], &script);
+        let findings = outcome.json["findings"].to_string();
+        assert!(findings.contains("PROTECTED.") && findings.contains(named), "{outcome:#?}");
+    }
 }
 
 #[test]

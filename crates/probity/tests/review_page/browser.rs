@@ -14,7 +14,7 @@ pub(crate) fn obstacle() -> Option<String> {
     let has_browser = BROWSERS.iter().any(|path| std::path::Path::new(path).exists());
     let has_driver = Command::new(DRIVER).arg("--version").output().is_ok();
     (!has_browser || !has_driver).then(|| {
-        "chromium or chromium-driver is not installed: `cargo xtask browser` installs them".to_owned()
+        "chromium or chromium-driver is not installed: `cargo xtask test-tools` installs them".to_owned()
     })
 }
 
@@ -46,6 +46,7 @@ impl Browser {
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
+            "--disable-quic",
             "--disable-background-networking",
             "--disable-sync",
             "--no-first-run",

@@ -6,7 +6,7 @@ use crate::ui_server::UiServer;
 use serde_json::json;
 
 /// Looks at a page in light, dark and narrow: nothing is wider than the window.
-fn look_around(browser: &Browser, address: &str, name: &str) {
+pub(crate) fn look_around(browser: &Browser, address: &str, name: &str) {
     for (width, scheme) in [(1440, "light"), (1440, "dark"), (400, "light")] {
         browser.resize(width, 900);
         browser.prefer(scheme);

@@ -4,6 +4,7 @@
 
 mod browser;
 mod in_a_browser;
+mod lost_intents_and_knowledge;
 mod strangers;
 mod ui_server;
 

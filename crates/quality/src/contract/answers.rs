@@ -44,6 +44,7 @@ pub fn verify_contract(
         base: verified.revision.clone(),
         notes,
         receipt: receipt.as_ref().map(StoredReceipt::reference),
+        merges: None,
     };
     Ok(ContractVerification { answer, review, verified })
 }

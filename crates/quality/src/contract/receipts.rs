@@ -217,6 +217,11 @@ impl ReceiptStore {
         }
     }
 
+    /// Reads the receipt with this number, counted from 1.
+    pub fn by_number(&self, number: u64) -> Result<StoredReceipt, ServiceError> {
+        self.read(number)
+    }
+
     /// Finds the receipt that the log lists with this digest, without reading the others.
     pub fn by_digest(&self, digest: &Digest) -> Result<Option<StoredReceipt>, ServiceError> {
         let Some(store) = self.state.existing_store()? else { return Ok(None) };

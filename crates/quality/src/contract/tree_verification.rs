@@ -184,7 +184,7 @@ impl<'a> VerificationContext<'a> {
             }
             None if self.workspace.root.join(own_files::POLICY_FILE).exists() => {
                 self.notes.push(format!(
-                    "the commit that judges this change has no {} yet, so the default policy applies",
+                    "the base commit has no {}, so the default policy applies",
                     own_files::POLICY_FILE
                 ));
             }

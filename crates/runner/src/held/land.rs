@@ -108,7 +108,7 @@ fn select(held: &HeldRun, selection: &LandSelection) -> Result<Vec<TreeChange>, 
             let has_change =
                 |path: &RepoPath| held.changes.iter().any(|it| it.path.is_covered_by(path.as_bytes()));
             if let Some(path) = paths.iter().find(|path| !has_change(path)) {
-                let detail = format!("`{path}` is no change of run {}", held.run_id);
+                let detail = format!("run {} did not change `{path}`", held.run_id);
                 return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
             }
             Ok(held.changes.iter().filter(|change| is_meant(&change.path)).cloned().collect())

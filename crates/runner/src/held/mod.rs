@@ -22,7 +22,7 @@ use crate::landing::layer_store;
 use crate::recorded_delta;
 use probity_api::govern::delta::DeltaFile;
 use probity_core::ReasonCode;
-use probity_evidence::{GlobList, Seal};
+use probity_evidence::{GlobList, Seal, StoredManifest};
 use probity_paths::{RepoPath, Scope};
 use probity_snapshot::{EntryState, Snapshot, TreeChange};
 use probity_storage::{FileLock, LockError};
@@ -86,7 +86,15 @@ pub fn held_run_of(workspace: &Workspace, run_id: &str) -> Result<Option<String>
 
 /// Follows amendments back to the run that made the changes.
 pub(crate) fn first_judged(workspace: &Workspace, run_id: String) -> Result<String, ServiceError> {
-    let chained = bundles::chained(workspace)?;
+    first_judged_among(workspace, &bundles::chained(workspace)?, run_id)
+}
+
+/// Like [`first_judged`], for bundles that are known already.
+pub(crate) fn first_judged_among(
+    workspace: &Workspace,
+    chained: &[StoredManifest],
+    run_id: String,
+) -> Result<String, ServiceError> {
     let mut run_id = run_id;
     while let Some(from) = bundles::manifest(workspace, &run_id)?.manifest.details.amended_from {
         match chained.iter().find(|stored| stored.run_hash == from) {
@@ -104,7 +112,7 @@ fn find_layer(workspace: &Workspace, name: &str) -> Result<(String, PathBuf), Se
         let is_used = |id: &&String| matches!(FileLock::poll(&workspace.state.layer_lock(id)), Ok(None));
         let run_id = layers.iter().rfind(is_used).ok_or_else(|| {
             let detail =
-                "no run is in progress in a view of this repository; `last` is the last one that was";
+                "no run is in progress in a view of this repository; `last` names the most recent one";
             ServiceError::refused(ReasonCode::LayerUnknown, detail)
         })?;
         return Ok((run_id.clone(), workspace.state.layer(run_id)));

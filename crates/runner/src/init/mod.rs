@@ -85,7 +85,7 @@ pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, ServiceError> {
 pub fn write(workspace: &Workspace, proposed: &ProposedPolicy) -> Result<std::path::PathBuf, ServiceError> {
     let path = workspace.root.join(POLICY_FILE);
     if path.exists() {
-        let detail = format!("{} is there already", path.display());
+        let detail = format!("{} already exists", path.display());
         return Err(ServiceError::refused(ReasonCode::ConfigExists, detail));
     }
     // An ordinary file with ordinary permissions: it belongs to the user, not to Probity.
@@ -97,12 +97,12 @@ pub fn write(workspace: &Workspace, proposed: &ProposedPolicy) -> Result<std::pa
 /// Returns the command that commits the policy; `None` without git. Shared changes are judged by the committed policy.
 pub fn commit_command(workspace: &Workspace) -> Option<String> {
     let policy = RepoPath::parse(POLICY_FILE.as_bytes()).ok()?;
-    uncommitted_work::commit_command(workspace, [&policy].into_iter(), "Add the policy of Probity")
+    uncommitted_work::commit_command(workspace, [&policy].into_iter(), "Add the Probity policy")
 }
 
 fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[SuggestedGate]) -> String {
     let mut text = String::from(
-        "# What Probity holds runs in this tree to. Everything here is optional.\n\n[workspace]\n\
+        "# The rules for every Probity run in this tree. Everything here is optional.\n\n[workspace]\n\
          # What builds write: recorded, but not part of the delta. Files that git tracks are never exempt, nor is what a\n\
          # gate executes.\nbuild_outputs = [\n",
     );
@@ -122,7 +122,7 @@ fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[Suggest
         text.push_str(&wrapped_patterns("    # ", ignored.iter().map(String::as_str)));
     }
     text.push_str(
-        "]\n# Directories that say themselves that they are caches (CACHEDIR.TAG) or virtual environments (pyvenv.cfg).\n\
+        "]\n# Also exempt: directories that identify themselves as caches (CACHEDIR.TAG) or virtual environments (pyvenv.cfg).\n\
          recognize_outputs = true\n\
          # No run may touch these, whatever its scope.\nprotected = [\".github/workflows/**\"]\n\n",
     );

@@ -524,7 +524,7 @@ pub(super) fn describe(found: Option<&EntryState>) -> String {
     match found {
         None => "it is gone from the tree".to_owned(),
         Some(state) => format!(
-            "the tree has another {} there, with mode {:04o}, since the run began",
+            "it was also changed in the tree since the run began (now a {} with mode {:04o})",
             state.kind.name(),
             state.mode
         ),

@@ -21,7 +21,7 @@ pub fn held_layer(workspace: &Workspace, run_id: &str) -> Result<PathBuf, Servic
     if layer.join("upper").is_dir() {
         return Ok(layer);
     }
-    Err(ServiceError::refused(ReasonCode::LayerUnknown, format!("run {run_id} has no held layer")))
+    Err(ServiceError::refused(ReasonCode::LayerUnknown, format!("run {run_id} holds no changes")))
 }
 
 /// Takes the layer of a run for this process alone.

@@ -1,18 +1,20 @@
 //! Undoes a run whose changes landed: everything that it landed goes back, from what the landing took out of the tree.
 //! Unlike the revert of a run in the tree itself, this is all or nothing, and concerns what was in scope.
 
-use super::{seal_maintenance_run, staged, verdict};
+use super::{ref_notes, seal_maintenance_run, staged, verdict};
 use crate::attest::MaintenanceOperation;
 use crate::held::entry_state;
 use crate::landing::{LandingConflict, LandingOutcome, LandingReversal};
 use crate::{bundles, recover, run};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
+use probity_api::govern::run::RefMovement;
 use probity_changes::claims;
-use probity_core::ReasonCode;
+use probity_core::{Digest, ReasonCode};
 use probity_evidence::{LandingState, Seal, StoredManifest};
 use probity_paths::RepoPath;
 use probity_snapshot::{Snapshot, TreeChange};
 use probity_workspace::observe::WorkspaceObserver;
+use probity_workspace::refs::recorded_movements;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,9 +81,22 @@ pub(super) fn revert_parts(
         return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
     }
     answer.ok_or_else(|| {
-        let detail = format!("what run {run_id} landed is not kept any more, so it cannot be undone");
+        let detail = format!("what run {run_id} landed is no longer kept, so it cannot be undone");
         ServiceError::refused(ReasonCode::RevertNoBeforeImage, detail)
     })
+}
+
+/// Returns the references that moved in the repository when the run landed: the branches whose commits were imported.
+/// Others moved in the view alone.
+fn imported_movements(workspace: &Workspace, run_hash: Digest) -> Result<Vec<RefMovement>, ServiceError> {
+    let is_landing = |stored: &&StoredManifest| {
+        let details = &stored.manifest.details;
+        let has_landed = details.landing.as_ref().is_some_and(|it| it.state == LandingState::Landed);
+        has_landed && details.lands == Some(run_hash)
+    };
+    let chained = bundles::chained(workspace)?;
+    let landing = chained.iter().rfind(is_landing);
+    Ok(landing.map(|stored| recorded_movements(&stored.manifest.details.refs)).unwrap_or_default())
 }
 
 /// A run that landed, and what is to be undone of it.
@@ -135,6 +150,8 @@ impl LandedRun<'_> {
         };
         let paths = meant.iter().map(|change| describe(change, &pending, &refused)).collect::<Vec<_>>();
         let staged = staged::find(workspace, &[], &paths);
+        let undone: BTreeSet<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
+        let imported = imported_movements(workspace, self.bundle.stored.run_hash)?;
         Ok(RevertAnswer {
             root: workspace.root.clone().into(),
             run_id: self.run_id.to_owned(),
@@ -142,7 +159,7 @@ impl LandedRun<'_> {
             landed: true,
             paths,
             left: Vec::new(),
-            refs: Vec::new(),
+            refs: ref_notes::notes(workspace, &imported, &undone),
             staged,
             evidence_dir,
         })

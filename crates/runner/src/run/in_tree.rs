@@ -42,7 +42,7 @@ pub(super) fn execute(
     let mut end = middle;
     let gate_results = match command.as_ref().map(|ended| &ended.outcome) {
         None | Some(JobOutcome::Cancelled(_) | JobOutcome::NotStarted(_)) => {
-            gates::skip_all(&begun.seal, "the command did not run to its end")
+            gates::skip_all(&begun.seal, "the command did not finish")
         }
         Some(_) => {
             let phase =

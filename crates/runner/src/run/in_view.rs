@@ -108,7 +108,7 @@ pub(super) fn execute(
     let mut base_moves = false;
     let round = match command.as_ref().map(|ended| &ended.outcome) {
         None | Some(JobOutcome::Cancelled(_) | JobOutcome::NotStarted(_)) => GateRound {
-            results: gates::skip_all(&begun.seal, "the command did not run to its end"),
+            results: gates::skip_all(&begun.seal, "the command did not finish"),
             ..GateRound::default()
         },
         Some(_) if begun.seal.contents().plan.gates.is_empty() => GateRound::default(),
@@ -258,11 +258,17 @@ fn adopt_entry(from: &Path, to: &Path, name: &Path) -> io::Result<()> {
 }
 
 /// Returns what becomes of the layer of a judged run, before anything lands: evidence says no more than this.
-pub(super) fn held_record(verdict: &RunVerdict, changes: &[TreeChange]) -> LandingRecord {
+/// `is_git_untouched` if neither git's directory nor a reference changed in the view.
+pub(super) fn held_record(
+    verdict: &RunVerdict,
+    changes: &[TreeChange],
+    is_git_untouched: bool,
+) -> LandingRecord {
     let mut paths: Vec<RepoPath> = changes.iter().map(|change| change.path.clone()).collect();
     paths.sort();
     paths.dedup();
-    let is_empty = paths.is_empty() && verdict.passed();
+    // A layer without a change has nothing to decide about, however the run ended.
+    let is_empty = paths.is_empty() && (verdict.passed() || is_git_untouched);
     LandingRecord { state: if is_empty { LandingState::None } else { LandingState::Held }, paths }
 }
 
@@ -336,6 +342,7 @@ pub(super) fn conclude(
         start: &run.begun.start.content,
         changes: run.changes,
     };
+    let _phase = workspace.progress.begin("landing the changes");
     match landing::land(workspace, &plan) {
         Ok(LandingOutcome::Landed { paths }) => {
             let imported = match run.begun.commits {

@@ -8,6 +8,7 @@ use probity_process::{CaptureLimits, ProcessEnvironment, capture};
 use probity_sandbox::{CommandEnd, OWN_PROGRAM, PROBE_ROLE, ViewFailure, ViewPlan, ViewReport};
 use probity_workspace::ServiceError;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,6 +43,9 @@ pub(crate) fn self_test(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTes
             cure: format!("umount {}", point.display()),
         }));
     }
+    if let Some(failure) = foreign_owner_failure(target) {
+        return Ok(Err(failure));
+    }
     for name in ["test/upper", "test/work", "test/git/upper", "test/git/work"] {
         view.create_plain(name)?;
     }
@@ -75,6 +79,33 @@ pub(crate) fn self_test(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTes
     })
 }
 
+/// Returns why the files of a tree cannot be edited in a view: the view of an ordinary user knows one user and one group,
+/// and the kernel copies no file of another into its layer (`EOVERFLOW`). The root stands for the files below it.
+fn foreign_owner_failure(root: &Path) -> Option<SelfTestFailure> {
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    if user.is_root() {
+        return None;
+    }
+    let facts = std::fs::metadata(root).ok()?;
+    // Nobody expects to edit what cannot be written outside of a view either.
+    rustix::fs::access(root, rustix::fs::Access::WRITE_OK).ok()?;
+    unmapped_owner(root, (facts.uid(), facts.gid()), (user.as_raw(), group.as_raw()))
+}
+
+fn unmapped_owner(root: &Path, owner: (u32, u32), own: (u32, u32)) -> Option<SelfTestFailure> {
+    let cause = if owner.0 != own.0 {
+        format!("user {}, and you are user {}", owner.0, own.0)
+    } else if owner.1 != own.1 {
+        format!("group {}, and your own group is {}", owner.1, own.1)
+    } else {
+        return None;
+    };
+    Some(SelfTestFailure {
+        cause: format!("{} belongs to {cause}: no view can copy such files", root.display()),
+        cure: format!("sudo chown -R {}:{} {}", own.0, own.1, root.display()),
+    })
+}
+
 /// Returns directories that must not be writable in a view of `target`.
 fn outside_directories(target: &Path) -> Vec<PathBuf> {
     let is_private = |path: &&Path| PRIVATE_DIRECTORIES.iter().any(|private| path.starts_with(private));
@@ -102,4 +133,20 @@ fn explain(failure: &ViewFailure) -> SelfTestFailure {
         "use Linux 5.13 or later with user namespaces and overlayfs"
     };
     SelfTestFailure { cause, cure: cure.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_of_another_group_has_no_view() {
+        let root = Path::new("/srv/shop");
+        assert_eq!(unmapped_owner(root, (1000, 1000), (1000, 1000)), None);
+        let failure = unmapped_owner(root, (1000, 50), (1000, 1000)).expect("another group");
+        assert!(failure.cause.contains("belongs to group 50, and your own group is 1000"), "{failure:?}");
+        assert_eq!(failure.cure, "sudo chown -R 1000:1000 /srv/shop");
+        let failure = unmapped_owner(root, (0, 1000), (1000, 1000)).expect("another user");
+        assert!(failure.cause.contains("belongs to user 0, and you are user 1000"), "{failure:?}");
+    }
 }

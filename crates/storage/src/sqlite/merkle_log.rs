@@ -181,7 +181,7 @@ impl SqliteStore {
             }
             None => {
                 let (size, known) = (self.log_size()?, known.size);
-                let why = format!("the log has {size} entries, but {place} knows {known}");
+                let why = format!("the log has {size} entries, but {place} has {known}");
                 Err(StoreError::Shortened { path, why })
             }
         }

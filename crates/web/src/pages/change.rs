@@ -12,7 +12,8 @@ use probity_api::review::{
 use probity_core::ReasonCode;
 use probity_core::text::{count, short_id};
 use probity_evidence::{BundleCheck, ChangeKind, CheckStatus};
-use probity_review::{FileSides, file_sides};
+use probity_paths::RepoPath;
+use probity_review::FileSides;
 use probity_runner::bundles;
 use probity_workspace::{ServiceError, Workspace};
 
@@ -20,6 +21,8 @@ use probity_workspace::{ServiceError, Workspace};
 const MAX_ROWS_AT_ONCE: usize = 400;
 /// Files that come with the page.
 const MAX_FILES_AT_ONCE: usize = 8;
+/// Letters of a digest that name what was shown.
+const SHOWN_PREFIX_LETTERS: usize = 16;
 /// Paths in the tree beside the files.
 const MAX_TREE_ROWS: usize = 1_000;
 
@@ -36,7 +39,7 @@ pub(crate) fn sides_of(
         let lost = probity_runner::recorded_contents::SideContent::Lost;
         return Ok(FileSides { before: lost.clone(), after: lost });
     }
-    file_sides(workspace, &context.name, &row.path)
+    context.contents.sides(workspace, &row.path)
 }
 
 /// Returns the contents of the files that come with the page: outside paths first, then in order.
@@ -47,16 +50,19 @@ pub(crate) fn first_files(
     let mut order: Vec<(usize, &ReviewPath)> = context.review.paths.iter().enumerate().collect();
     order.sort_by_key(|(index, path)| (path.fate != PathFate::Outside, *index));
     let mut n_rows = 0;
-    let mut files = Vec::new();
-    for (index, path) in order.into_iter().filter(|(_, path)| path.folded.is_none()) {
+    let mut first = Vec::new();
+    let is_shown = |path: &ReviewPath| path.folded.is_none() && path.fate != PathFate::Exempt;
+    for (index, path) in order.into_iter().filter(|(_, path)| is_shown(path)) {
         let rows = path.lines_added + path.lines_removed;
-        if files.len() >= MAX_FILES_AT_ONCE || n_rows + rows > MAX_ROWS_AT_ONCE {
+        if first.len() >= MAX_FILES_AT_ONCE || n_rows + rows > MAX_ROWS_AT_ONCE {
             break;
         }
         n_rows += rows;
-        files.push((index, sides_of(workspace, context, index)?));
+        first.push((index, &path.path));
     }
-    Ok(files)
+    let paths: Vec<&RepoPath> = first.iter().map(|(_, path)| *path).collect();
+    let sides = context.contents.all_sides(workspace, &paths)?;
+    Ok(first.iter().map(|(index, _)| *index).zip(sides).collect())
 }
 
 pub(crate) fn change(
@@ -312,7 +318,7 @@ fn work(context: &ReviewContext, files: &[(usize, FileSides)], is_split: bool) -
                 header { h2 { (count(review.paths.len(), "path")) } span.grow {} span.dim.num id="seen" {} }
                 (path_tree(review))
             }
-            div.stack {
+            div.stack id="files" data-files={ (address) "/f/" } data-query={ "?view=" (if is_split { "split" } else { "unified" }) "&v=" (shown_prefix(context)) } {
                 div.pagehead {
                     h2 { "Files" }
                     span.grow {}
@@ -340,7 +346,7 @@ fn path_tree(review: &ChangeReview) -> Markup {
                 @let (directory, name) = shown.rsplit_once('/').unwrap_or(("", shown.as_str()));
                 @if directory != last && !directory.is_empty() { li { span.dir { (directory) "/" } } }
                 @let (symbol, class, words) = fate_marks(path.fate);
-                li { a href={ "#f-" (index) } data-file=(index) { (glyph(symbol, class)) span title=(words) { (name) } span.pm { (path.lines_added + path.lines_removed) } } }
+                li { a href={ "#f-" (index) } { (glyph(symbol, class)) span { (name) } @if path.fate != PathFate::Inside { span.sr { (words) } } span.pm { (path.lines_added + path.lines_removed) } } }
                 @let () = { directory.clone_into(&mut last); };
             }
             @if review.paths.len() > MAX_TREE_ROWS { li { span.dir { "and " (review.paths.len() - MAX_TREE_ROWS) " more" } } }
@@ -369,12 +375,12 @@ fn file_card(
     let review = &context.review;
     let (symbol, class, words) = fate_marks(path.fate);
     let clause = path.clause.and_then(|clause| review.clauses.get(clause));
+    if sides.is_none() && path.folded.is_none() {
+        return waiting_card(index, path);
+    }
     let view = if is_split { "split" } else { "unified" };
     let source =
-        format!("{}/f/{index}?view={view}&v={}", change_address(&review.change), review.shown.to_hex());
-    if sides.is_none() && path.folded.is_none() {
-        return waiting_card(index, path, &source);
-    }
+        format!("{}/f/{index}?view={view}&v={}", change_address(&review.change), shown_prefix(context));
     html! {
         section.card.file.o[path.fate == PathFate::Outside] id={ "f-" (index) } tabindex="-1" {
             header {
@@ -400,12 +406,18 @@ fn file_card(
     }
 }
 
-/// A file whose rows are loaded when it comes near: as small as can be, there may be a thousand.
-fn waiting_card(index: usize, path: &ReviewPath, source: &str) -> Markup {
+/// The beginning of the digest of what is shown, for the addresses of files: enough to name one of the kept reviews.
+fn shown_prefix(context: &ReviewContext) -> String {
+    context.review.shown.to_hex().chars().take(SHOWN_PREFIX_LETTERS).collect()
+}
+
+/// A file whose rows are loaded when it comes near: as small as can be, there may be a thousand. The script knows the
+/// address from the page; without one, the link opens the file alone.
+fn waiting_card(index: usize, path: &ReviewPath) -> Markup {
     let (symbol, class, _) = fate_marks(path.fate);
     html! {
-        section.card.file.o[path.fate == PathFate::Outside] id={ "f-" (index) } tabindex="-1" data-src=(source) {
-            header { (glyph(symbol, class)) (path_text(&path.path)) span.grow {} span.dim { (path.lines_added + path.lines_removed) } a.btn.s href=(source) data-load="1" { "Show" } }
+        section.card.file.wait.o[path.fate == PathFate::Outside] id={ "f-" (index) } tabindex="-1" {
+            header { (glyph(symbol, class)) a href={ "?file=" (index) } data-load="1" { (path_text(&path.path)) } b { (path.lines_added + path.lines_removed) } }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The diff of one file: side by side or unified.
 
 use crate::diff_rows::{DiffCell, DiffHunk, DiffRow, diff_hunks};
+use crate::line_colors::LineColors;
 use crate::untrusted_text::{Untrusted, glyph, own_markup, push_text};
 use crate::url_text::encode;
 use maud::{Markup, html};
@@ -29,8 +30,16 @@ pub(crate) struct DiffSource<'a> {
     pub(crate) whole: Option<String>,
 }
 
+/// The colors of both sides, as far as they are known.
+struct SideColors {
+    before: LineColors,
+    after: LineColors,
+}
+
 /// Draws a diff; returns it with the number of its rows.
 pub(crate) fn diff(source: &DiffSource<'_>) -> (Markup, usize) {
+    let color = |text| LineColors::of(&source.path.path, text);
+    let colors = SideColors { before: color(source.before), after: color(source.after) };
     let hunks = diff_hunks(source.before, source.after);
     let n_rows: usize = hunks.iter().map(|hunk| hunk.rows.len()).sum();
     let most = if source.is_whole { MAX_ROWS } else { MAX_FIRST_ROWS };
@@ -40,7 +49,7 @@ pub(crate) fn diff(source: &DiffSource<'_>) -> (Markup, usize) {
         if left == 0 {
             break;
         }
-        push_hunk(&mut body, source, hunk, &mut left);
+        push_hunk(&mut body, source, &colors, hunk, &mut left);
     }
     let class = if source.is_split { "diff sbs" } else { "diff uni" };
     let markup = html! {
@@ -63,7 +72,13 @@ pub(crate) fn diff(source: &DiffSource<'_>) -> (Markup, usize) {
     (markup, n_rows.min(most))
 }
 
-fn push_hunk(page: &mut String, source: &DiffSource<'_>, hunk: &DiffHunk, left: &mut usize) {
+fn push_hunk(
+    page: &mut String,
+    source: &DiffSource<'_>,
+    colors: &SideColors,
+    hunk: &DiffHunk,
+    left: &mut usize,
+) {
     let first = hunk.rows.iter().find_map(|row| row.after.as_ref().or(row.before.as_ref()));
     let number = first.map_or(0, |cell| cell.number);
     let n_columns = if source.is_split { 4 } else { 3 };
@@ -80,7 +95,7 @@ fn push_hunk(page: &mut String, source: &DiffSource<'_>, hunk: &DiffHunk, left: 
                 return;
             }
             *left -= 1;
-            push_split_row(page, source, row);
+            push_split_row(page, source, colors, row);
         }
         return;
     }
@@ -92,7 +107,7 @@ fn push_hunk(page: &mut String, source: &DiffSource<'_>, hunk: &DiffHunk, left: 
         }
         *left = left.saturating_sub(1);
         if row.is_equal {
-            push_unified(page, source, row.before.as_ref(), row.after.as_ref(), "");
+            push_unified(page, source, colors, row.before.as_ref(), row.after.as_ref(), "");
             continue;
         }
         let mut block: Vec<&DiffRow> = vec![row];
@@ -101,15 +116,29 @@ fn push_hunk(page: &mut String, source: &DiffSource<'_>, hunk: &DiffHunk, left: 
             *left = left.saturating_sub(1);
         }
         for cell in block.iter().filter_map(|row| row.before.as_ref()) {
-            push_unified(page, source, Some(cell), None, if cell.moved.is_some() { "mov" } else { "del" });
+            push_unified(
+                page,
+                source,
+                colors,
+                Some(cell),
+                None,
+                if cell.moved.is_some() { "mov" } else { "del" },
+            );
         }
         for cell in block.iter().filter_map(|row| row.after.as_ref()) {
-            push_unified(page, source, None, Some(cell), if cell.moved.is_some() { "mov" } else { "add" });
+            push_unified(
+                page,
+                source,
+                colors,
+                None,
+                Some(cell),
+                if cell.moved.is_some() { "mov" } else { "add" },
+            );
         }
     }
 }
 
-fn push_split_row(page: &mut String, source: &DiffSource<'_>, row: &DiffRow) {
+fn push_split_row(page: &mut String, source: &DiffSource<'_>, colors: &SideColors, row: &DiffRow) {
     page.push_str(if row.is_equal { "<tr class=\"ctx\">" } else { "<tr>" });
     let class = |cell: Option<&DiffCell>, changed: &'static str| match cell {
         _ if row.is_equal => "",
@@ -119,9 +148,9 @@ fn push_split_row(page: &mut String, source: &DiffSource<'_>, row: &DiffRow) {
     };
     let (before, after) = (row.before.as_ref(), row.after.as_ref());
     push_number(page, source, before, class(before, "del"), false);
-    push_code(page, before, class(before, "del"), "removed: ");
+    push_code(page, before, &colors.before, class(before, "del"), "removed: ");
     push_number(page, source, after, class(after, "add"), true);
-    push_code(page, after, class(after, "add"), "added: ");
+    push_code(page, after, &colors.after, class(after, "add"), "added: ");
     page.push_str("</tr>");
     push_findings(page, source, after, 4);
 }
@@ -129,6 +158,7 @@ fn push_split_row(page: &mut String, source: &DiffSource<'_>, row: &DiffRow) {
 fn push_unified(
     page: &mut String,
     source: &DiffSource<'_>,
+    colors: &SideColors,
     before: Option<&DiffCell>,
     after: Option<&DiffCell>,
     class: &'static str,
@@ -137,7 +167,8 @@ fn push_unified(
     push_number(page, source, before, class, false);
     push_number(page, source, after, class, true);
     let word = if before.is_some() { "removed: " } else { "added: " };
-    push_code(page, after.or(before), class, if class.is_empty() { "" } else { word });
+    let side = if after.is_some() { &colors.after } else { &colors.before };
+    push_code(page, after.or(before), side, class, if class.is_empty() { "" } else { word });
     page.push_str("</tr>");
     push_findings(page, source, after, 3);
 }
@@ -167,14 +198,14 @@ fn push_number(
     page.push_str("</td>");
 }
 
-fn push_code(page: &mut String, cell: Option<&DiffCell>, class: &str, word: &str) {
+fn push_code(page: &mut String, cell: Option<&DiffCell>, colors: &LineColors, class: &str, word: &str) {
     let _ = write!(page, "<td class=\"x {class}\">");
     if let Some(cell) = cell {
         if !class.is_empty() {
             let _ =
                 write!(page, "<span class=\"sr\">{}</span>", if class == "mov" { "moved: " } else { word });
         }
-        push_marked(page, cell);
+        push_marked(page, cell, colors);
         if let Some(other) = cell.moved {
             let _ = write!(page, "<span class=\"from\">moved, other end is line {other}</span>");
         }
@@ -182,17 +213,36 @@ fn push_code(page: &mut String, cell: Option<&DiffCell>, class: &str, word: &str
     page.push_str("</td>");
 }
 
-fn push_marked(page: &mut String, cell: &DiffCell) {
+/// Appends a line with its differing words marked and its kinds of words in color.
+fn push_marked(page: &mut String, cell: &DiffCell, colors: &LineColors) {
     let end = cut(&cell.text);
-    let mut at = 0;
-    for range in cell.marked.iter().filter(|range| range.end <= end) {
-        push_text(page, &cell.text[at..range.start]);
-        page.push_str("<mark>");
-        push_text(page, &cell.text[range.clone()]);
-        page.push_str("</mark>");
-        at = range.end;
+    let spans = colors.line(cell.number, &cell.text);
+    let mut edges: Vec<usize> = vec![0, end];
+    edges.extend(cell.marked.iter().flat_map(|range| [range.start, range.end]));
+    edges.extend(spans.iter().flat_map(|(range, _)| [range.start, range.end]));
+    edges.retain(|edge| *edge <= end && cell.text.is_char_boundary(*edge));
+    edges.sort_unstable();
+    edges.dedup();
+    let mut is_marked = false;
+    for part in edges.windows(2) {
+        let (from, to) = (part[0], part[1]);
+        let marks = cell.marked.iter().any(|range| range.end <= end && range.contains(&from));
+        if marks != is_marked {
+            page.push_str(if marks { "<mark>" } else { "</mark>" });
+            is_marked = marks;
+        }
+        let class = spans.iter().find(|(range, _)| range.contains(&from)).map(|(_, class)| class);
+        if let Some(class) = class {
+            let _ = write!(page, "<span class=\"{class}\">");
+        }
+        push_text(page, &cell.text[from..to]);
+        if class.is_some() {
+            page.push_str("</span>");
+        }
     }
-    push_text(page, &cell.text[at..end]);
+    if is_marked {
+        page.push_str("</mark>");
+    }
     if end < cell.text.len() {
         let _ = write!(page, "<span class=\"from\">{} more bytes on this line</span>", cell.text.len() - end);
     }

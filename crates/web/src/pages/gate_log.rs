@@ -20,7 +20,7 @@ pub(crate) fn read_logs(
     let facts = context.review.gates.get(gate).ok_or_else(|| {
         ServiceError::refused(ReasonCode::InputMissing, format!("the change has no gate number {gate}"))
     })?;
-    let run = RecordedRun::open(workspace, &context.review.change)?;
+    let (run, _) = RecordedRun::open(workspace, &context.review.change)?;
     let read = |name: &String| Some((name.clone(), run.files.get(name.as_bytes())?.clone()));
     Ok(facts.logs.iter().filter_map(read).collect())
 }

@@ -2,12 +2,15 @@
 
 pub(crate) mod board;
 pub(crate) mod change;
+pub(crate) mod code;
 pub(crate) mod diff;
 pub(crate) mod entry;
 pub(crate) mod evidence;
 pub(crate) mod fence;
 pub(crate) mod gate_log;
+pub(crate) mod ledger;
 pub(crate) mod lists;
+pub(crate) mod merge;
 pub(crate) mod preview;
 mod symbols;
 pub(crate) mod why;
@@ -37,6 +40,9 @@ const NAVIGATION: &[(&str, &str, &str, &str)] = &[
     ("board", "/board", "Board", "b"),
     ("changes", "/c", "Changes", "c"),
     ("worktree", "/c/worktree", "Uncommitted", "u"),
+    ("merge", "/merge", "Lost intent", "i"),
+    ("ledger", "/ledger", "Ledger", "l"),
+    ("code", "/code", "Code", "h"),
     ("log", "/log", "Log", "e"),
 ];
 
@@ -130,6 +136,7 @@ fn keys_dialog() -> Markup {
             "Everywhere",
             &[
                 ("Board, changes, uncommitted, log", &["g b", "g c", "g u", "g e"]),
+                ("Lost intent, ledger, code", &["g i", "g l", "g h"]),
                 ("Find a change, a range, a line", &["/"]),
                 ("Next, previous", &["j", "k"]),
                 ("Open", &["Enter"]),
@@ -147,6 +154,13 @@ fn keys_dialog() -> Markup {
                 ("Side by side or unified", &["u"]),
                 ("Why is the focused line here", &["w"]),
                 ("Expand, land, split, revert or discard", &["E", "L", "S", "R"]),
+            ],
+        ),
+        (
+            "A merge",
+            &[
+                ("Next, previous place", &["]", "["]),
+                ("Base, ours, theirs, the merge stands", &["1", "2", "3", "4"]),
             ],
         ),
     ];

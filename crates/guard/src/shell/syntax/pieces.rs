@@ -1,6 +1,6 @@
 //! Parses words: quotes, variables, substitutions and arithmetic.
 
-use super::{Parser, Script, Word, WordPiece, parse_nested};
+use super::{ParameterEdit, Parser, Script, Word, WordPiece, parse_nested, subscript_length};
 
 impl Word {
     /// Returns the text of a word that consists of one piece of text.
@@ -24,9 +24,11 @@ impl Word {
         let mut scripts = Vec::new();
         for piece in &self.0 {
             match piece {
-                WordPiece::Substitution(script) | WordPiece::Process(script) => scripts.push(script.clone()),
+                WordPiece::Substitution { script, .. } | WordPiece::Process(script) => {
+                    scripts.push(script.clone());
+                }
                 WordPiece::Unknown(inner) => scripts.extend(inner.iter().cloned()),
-                WordPiece::Text { .. } | WordPiece::Variable { .. } => {}
+                WordPiece::Text { .. } | WordPiece::Variable { .. } | WordPiece::EditedVariable { .. } => {}
             }
         }
         scripts
@@ -41,6 +43,72 @@ fn push_text(pieces: &mut Vec<WordPiece>, added: &str, is_quoted: bool) {
     match pieces.last_mut() {
         Some(WordPiece::Text { text, quoted }) if *quoted == is_quoted => text.push_str(added),
         _ => pieces.push(WordPiece::Text { text: added.to_owned(), quoted: is_quoted }),
+    }
+}
+
+/// Parses what stands behind the name in `${name…}`; `None` if it is not a simple edit with literal texts.
+fn parameter_edit(text: &str) -> Option<ParameterEdit> {
+    let is_literal = |text: &str| !text.contains(['$', '`', '\\', '\'', '"', '*', '?', '[', '{']);
+    let literal = |text: &str| is_literal(text).then(|| text.to_owned());
+    let operator = |long: &'static str, short: &'static str| {
+        let longest = text.strip_prefix(long).map(|rest| (rest, true));
+        longest.or_else(|| text.strip_prefix(short).map(|rest| (rest, false)))
+    };
+    if let Some((pattern, is_longest)) = operator("##", "#") {
+        let (pattern, has_wildcard) = pattern.strip_prefix('*').map_or((pattern, false), |it| (it, true));
+        return Some(ParameterEdit::RemovePrefix { text: literal(pattern)?, has_wildcard, is_longest });
+    }
+    if let Some((pattern, is_longest)) = operator("%%", "%") {
+        let (pattern, has_wildcard) = pattern.strip_suffix('*').map_or((pattern, false), |it| (it, true));
+        return Some(ParameterEdit::RemoveSuffix { text: literal(pattern)?, has_wildcard, is_longest });
+    }
+    if let Some((edit, is_all)) = operator("//", "/") {
+        let (from, to) = edit.split_once('/').unwrap_or((edit, ""));
+        let is_anchored = from.starts_with(['#', '%']) || from.is_empty();
+        return Some(ParameterEdit::Replace { from: literal(from)?, to: literal(to)?, is_all })
+            .filter(|_| !is_anchored);
+    }
+    match text {
+        ",," => return Some(ParameterEdit::LowerCase),
+        "^^" => return Some(ParameterEdit::UpperCase),
+        _ => {}
+    }
+    let rest = text.strip_prefix(':')?;
+    if rest.starts_with(['-', '=', '?']) {
+        return literal(rest).map(|_| ParameterEdit::Keep);
+    }
+    let (start, length) = rest.split_once(':').map_or((rest, None), |(start, length)| (start, Some(length)));
+    let length = length.map(str::parse).transpose().ok()?;
+    Some(ParameterEdit::Cut { start: start.trim().parse().ok()?, length })
+}
+
+/// Returns the character that the escape at the start of `text` (behind its backslash) stands for, and its length; `None` if
+/// it is not known.
+pub(crate) fn escaped_char(text: &str) -> Option<(char, usize)> {
+    let first = text.chars().next()?;
+    let number = |from: usize, most: usize, radix: u32| {
+        let digits = text[from..].chars().take(most).take_while(|it| it.is_digit(radix)).count();
+        let value = u32::from_str_radix(text.get(from..from + digits)?, radix).ok()?;
+        // A byte above ASCII may be a part of a character: too rare to follow.
+        let found = char::from_u32(value).filter(|it| matches!(first, 'u' | 'U') || it.is_ascii())?;
+        Some((found, from + digits))
+    };
+    let plain = |found: char| Some((found, first.len_utf8()));
+    match first {
+        'n' => plain('\n'),
+        't' => plain('\t'),
+        'r' => plain('\r'),
+        'a' => plain('\u{7}'),
+        'b' => plain('\u{8}'),
+        'e' | 'E' => plain('\u{1b}'),
+        'f' => plain('\u{c}'),
+        'v' => plain('\u{b}'),
+        '\\' | '\'' | '"' | '?' => plain(first),
+        'x' => number(1, 2, 16),
+        'u' => number(1, 4, 16),
+        'U' => number(1, 8, 16),
+        '0'..='7' => number(0, 3, 8),
+        _ => None,
     }
 }
 
@@ -84,7 +152,7 @@ impl Parser<'_> {
                     pieces.push(piece);
                 }
                 '`' => {
-                    let piece = self.backticks()?;
+                    let piece = self.backticks(false)?;
                     pieces.push(piece);
                 }
                 _ => {
@@ -126,7 +194,7 @@ impl Parser<'_> {
                     pieces.push(piece);
                 }
                 Some('`') => {
-                    let piece = self.backticks()?;
+                    let piece = self.backticks(true)?;
                     pieces.push(piece);
                 }
                 Some(found) => {
@@ -151,7 +219,7 @@ impl Parser<'_> {
                 let script = self.list(&[])?;
                 self.skip_lines();
                 self.expect(")")?;
-                Ok(WordPiece::Substitution(script))
+                Ok(WordPiece::Substitution { script, quoted })
             }
             Some('{') => self.nested(|parser| parser.braced_parameter(quoted)),
             Some('\'') if !quoted => self.ansi_quoted(),
@@ -172,7 +240,12 @@ impl Parser<'_> {
                 self.at += end;
                 Ok(WordPiece::Variable { name, quoted })
             }
-            Some(found) if found.is_ascii_digit() || "@*#?-$!".contains(found) => {
+            Some(found) if found.is_ascii_digit() || "@*".contains(found) => {
+                self.next();
+                let name = if found == '*' { '@' } else { found };
+                Ok(WordPiece::Variable { name: name.to_string(), quoted })
+            }
+            Some(found) if "#?-$!".contains(found) => {
                 self.next();
                 Ok(WordPiece::Unknown(Vec::new()))
             }
@@ -180,15 +253,25 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses `${…}`: a plain name is a variable, anything else has an unknown value.
+    /// Parses `${…}`. What is neither a name nor a simple edit of one has an unknown value.
     fn braced_parameter(&mut self, quoted: bool) -> Result<WordPiece, String> {
         self.next();
         let rest = self.rest();
-        let end = rest.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(rest.len());
-        let name = rest[..end].to_owned();
-        if rest[end..].starts_with('}') && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit()) {
+        let end = match rest.bytes().next() {
+            Some(b'@' | b'*') => 1,
+            _ => rest.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(rest.len()),
+        };
+        let end = end + if end > 0 { subscript_length(&rest[end..]) } else { 0 };
+        let name = rest[..end].replace('*', "@");
+        if end > 0 && rest[end..].starts_with('}') {
             self.at += end + 1;
             return Ok(WordPiece::Variable { name, quoted });
+        }
+        if let Some(close) = rest[end..].find('}').filter(|_| end > 0)
+            && let Some(edit) = parameter_edit(&rest[end..end + close])
+        {
+            self.at += end + close + 1;
+            return Ok(WordPiece::EditedVariable { name, quoted, edit });
         }
         let mut scripts = Vec::new();
         loop {
@@ -212,7 +295,7 @@ impl Parser<'_> {
                     scripts.extend(Word(self.quoted_pieces(Some('"'))?).scripts());
                 }
                 Some('$') => scripts.extend(Word(vec![self.dollar(quoted)?]).scripts()),
-                Some('`') => scripts.extend(Word(vec![self.backticks()?]).scripts()),
+                Some('`') => scripts.extend(Word(vec![self.backticks(true)?]).scripts()),
                 Some(_) => {
                     self.next();
                 }
@@ -223,18 +306,19 @@ impl Parser<'_> {
     /// Parses `$'…'`.
     fn ansi_quoted(&mut self) -> Result<WordPiece, String> {
         self.next();
-        let mut text = String::new();
+        let (mut text, mut is_known) = (String::new(), true);
         loop {
             match self.next().ok_or("a `$'` has no end")? {
-                '\'' => return Ok(WordPiece::Text { text, quoted: true }),
-                '\\' => match self.next().ok_or("a `$'` has no end")? {
-                    'n' => text.push('\n'),
-                    't' => text.push('\t'),
-                    plain @ ('\\' | '\'' | '"' | '?') => text.push(plain),
-                    // Other escapes can spell any name, so the value counts as unknown.
-                    _ => {
-                        while self.next().ok_or("a `$'` has no end")? != '\'' {}
-                        return Ok(WordPiece::Unknown(Vec::new()));
+                '\'' if is_known => return Ok(WordPiece::Text { text, quoted: true }),
+                '\'' => return Ok(WordPiece::Unknown(Vec::new())),
+                '\\' => match escaped_char(self.rest()) {
+                    Some((found, length)) => {
+                        self.at += length;
+                        text.push(found);
+                    }
+                    None => {
+                        is_known = false;
+                        self.next();
                     }
                 },
                 found => text.push(found),
@@ -242,7 +326,7 @@ impl Parser<'_> {
         }
     }
 
-    fn backticks(&mut self) -> Result<WordPiece, String> {
+    fn backticks(&mut self, quoted: bool) -> Result<WordPiece, String> {
         self.next();
         let mut inner = String::new();
         loop {
@@ -258,7 +342,8 @@ impl Parser<'_> {
                 found => inner.push(found),
             }
         }
-        self.nested(|parser| parse_nested(&inner, parser.depth)).map(WordPiece::Substitution)
+        let script = self.nested(|parser| parse_nested(&inner, parser.depth))?;
+        Ok(WordPiece::Substitution { script, quoted })
     }
 
     /// Parses arithmetic from `open` to `))` and returns its pieces; `None`, consuming nothing, if it is a subshell in
@@ -289,7 +374,7 @@ impl Parser<'_> {
                     pieces.push(piece);
                 }
                 Some('`') => {
-                    let piece = self.backticks()?;
+                    let piece = self.backticks(true)?;
                     pieces.push(piece);
                 }
                 Some('\n' | ';') if open == "$((" => break,

@@ -19,7 +19,7 @@ pub(crate) enum BaselineCommand {
         why: String,
 
         /// Who decides this [default: the user]
-        #[arg(long, value_name = "NAME", env = "USER")]
+        #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true)]
         by: Option<String>,
     },
 

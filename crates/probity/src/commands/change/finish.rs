@@ -173,7 +173,7 @@ fn show_finish(answer: &FinishAnswer) {
         (None, _) => word,
     });
     if answer.idempotent_replay {
-        ui::print_row("already", "this change was finished before; this is what that finish answered");
+        ui::print_row("already", "this change was already finished; this is the answer from then");
     }
     show_changes(answer);
     // Scope violations are listed once, below; paths outside an accepted change are already listed above.
@@ -316,7 +316,7 @@ fn attribution(change: &ExternalChange) -> String {
         ChangeAttribution::FinishedByIntent => format!("finished by {agent}, not committed yet"),
         ChangeAttribution::BeforeStart => "there before the start".to_owned(),
         ChangeAttribution::OtherWorktree => "in another worktree".to_owned(),
-        ChangeAttribution::Unattributed => "changed since the start by somebody unknown".to_owned(),
+        ChangeAttribution::Unattributed => "changed since the start, author unknown".to_owned(),
     }
 }
 

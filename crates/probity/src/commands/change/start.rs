@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// Declare a change before editing: which paths, and what for
 ///
-/// Answers `active` (edit), `queued` (wait), `blocked` (do not edit, and why) or `needs_analysis`. Paths are literal; a
-/// pattern belongs into `--forbid`. The tree is analyzed first if no run describes it.
+/// Answers `active` (edit), `queued` (wait), `blocked` (do not edit, and why) or `needs_analysis`. Paths are literal;
+/// patterns go in `--forbid`. The tree is analyzed first if no run describes it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity start src/auth.py --intent 'fix the login'\n  \
                         probity start src/auth.py --related tests/test_auth.py -m 'fix it' --queue")]
@@ -44,7 +44,7 @@ pub(crate) struct StartArgs {
     #[arg(long, short = 'm', alias = "description", value_name = "TEXT")]
     intent: String,
 
-    /// What you expect of it
+    /// The effect that you expect
     #[arg(long = "effect", value_name = "TEXT")]
     effects: Vec<String>,
 
@@ -56,7 +56,7 @@ pub(crate) struct StartArgs {
     #[arg(long = "implements", value_name = "ITEM")]
     implements: Vec<String>,
 
-    /// What a conflict with another's claim means
+    /// What to do if others hold the paths
     #[arg(long, value_parser = word_parser::<OnConflict>(OnConflict::WORDS), default_value_t)]
     on_conflict: OnConflict,
 
@@ -68,7 +68,7 @@ pub(crate) struct StartArgs {
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = parse_seconds)]
     wait: Option<u64>,
 
-    /// What uncommitted changes in the paths mean
+    /// What to do about uncommitted changes in the paths
     #[arg(long, value_parser = word_parser::<DirtyScopePolicy>(DirtyScopePolicy::WORDS), default_value_t)]
     dirty_scope_policy: DirtyScopePolicy,
 
@@ -76,7 +76,7 @@ pub(crate) struct StartArgs {
     #[arg(long)]
     continue_own_wip: bool,
 
-    /// How long the intent may live, in seconds [default: 3600]
+    /// How long the intent lasts at most, in seconds [default: 3600]
     #[arg(long, alias = "ttl-seconds", value_name = "SECONDS", value_parser = parse_seconds)]
     ttl: Option<u64>,
 
@@ -209,7 +209,7 @@ pub(crate) fn new_handle(caller: &Caller) -> Option<String> {
         return None;
     }
     let handle = caller.handle.secret();
-    let note = "kept for commands about this intent in this worktree; elsewhere give it with --owner";
+    let note = "stored for this intent in this worktree; elsewhere pass it with --owner";
     ui::print_row("owner", format_args!("{}  {}", ui::bold(handle), ui::dim(note)));
     Some(handle.to_owned())
 }
@@ -300,12 +300,12 @@ fn show_start(answer: &StartAnswer) {
     }
     if let Some(blast) = &answer.blast_radius {
         ui::print_row(
-            "blast",
+            "impact",
             format_args!(
-                "{}: {} {} these files directly, {} in all",
+                "{}: {} {} on these files directly, {} in all",
                 blast.radius_level,
                 ui::count_of(blast.direct_dependents_count, "file"),
-                ui::agreeing_verb(blast.direct_dependents_count, "needs", "need"),
+                ui::agreeing_verb(blast.direct_dependents_count, "depends", "depend"),
                 blast.transitive_dependents_count
             ),
         );

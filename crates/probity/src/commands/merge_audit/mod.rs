@@ -9,13 +9,15 @@ use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Args;
 use probity_api::merge_audit::{
-    AuditOutcome, DecisionRequest, MergeAuditAnswer, MergeDecisionAnswer, MergeFinding, MergeFindingDecisions,
+    AuditOutcome, DecisionRequest, FindingDecision, MergeAuditAnswer, MergeDecisionAnswer, MergeFinding,
+    MergeFindingDecisions, MergeSurvivalAnswer,
 };
 use probity_contract::outputs::{NewFinding, finding_annotations};
 use probity_core::ReasonCode;
 use probity_merges::{MergeQuestion, SurvivalRequest, merge_sarif, merge_summary, what_happened};
 use probity_policy::Severity;
 use probity_workspace::{ServiceError, Workspace};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 pub(crate) const AUDIT_EXAMPLES: &str = "Examples:\n  probity merge audit HEAD\n  probity merge audit main~200..main\n  \
@@ -59,13 +61,21 @@ pub(crate) struct MergeAuditArgs {
     #[arg(long, num_args = 4, value_names = ["BASE", "OURS", "THEIRS", "RESULT"])]
     trees: Option<Vec<String>>,
 
-    /// Put back the finding with this id, or all that is `lost`, in a commit on a new branch
+    /// Put back the finding with this id, all that is `lost`, or all that the `policy` wants back, in a commit on a new branch
     #[arg(long, value_name = "ID", conflicts_with_all = ["working", "squash", "rebase", "cherry_pick", "revert", "trees"])]
     restore: Vec<String>,
 
     /// Put on record that the merge stands without the finding with this id, or without `all` that are open
     #[arg(long, value_name = "ID", conflicts_with = "restore")]
     accept: Vec<String>,
+
+    /// Look at the findings in the terminal, choose for each, write
+    #[arg(long, conflicts_with_all = ["restore", "accept", "repeat", "before_commit", "short", "markdown", "github", "sarif"])]
+    review: bool,
+
+    /// Accept also what the policy refuses
+    #[arg(long, requires = "accept")]
+    override_policy: bool,
 
     /// Accept again what was accepted in another merge that lost the same edit in the same way
     #[arg(long, conflicts_with_all = ["restore", "accept"])]
@@ -119,7 +129,7 @@ pub(crate) fn audit(workspace: &Workspace, args: &MergeAuditArgs) -> Result<Comm
     }
     let question = args.question();
     let range = args.revision.split_once("..").filter(|_| matches!(question, MergeQuestion::Commit(_)));
-    let decides = args.repeat || !args.accept.is_empty() || !args.restore.is_empty();
+    let decides = args.review || args.repeat || !args.accept.is_empty() || !args.restore.is_empty();
     if decides && range.is_some() {
         let why = "a decision is about one merge, not about a range: name the merge";
         return Err(ServiceError::refused(ReasonCode::UsageInvalid, why));
@@ -137,6 +147,9 @@ pub(crate) fn audit(workspace: &Workspace, args: &MergeAuditArgs) -> Result<Comm
         return Ok(CommandAnswer::of(answer.exit_code(), &answer));
     }
     let answer = probity_merges::audit(workspace, &question)?;
+    if args.review {
+        return review(workspace, &answer);
+    }
     if decides {
         return accept(workspace, args, &answer);
     }
@@ -217,6 +230,7 @@ fn accept(
     let request = DecisionRequest {
         findings: if takes_all { Vec::new() } else { args.accept.clone() },
         repeat: args.repeat,
+        override_policy: args.override_policy,
         why: args.why.clone(),
         by: None,
     };
@@ -226,16 +240,32 @@ fn accept(
 }
 
 fn print_recorded(answer: &MergeDecisionAnswer) {
-    for decision in &answer.recorded {
-        ui::print_row(
-            "accepted",
-            format_args!("{} {}: {}", ui::good(&decision.finding), decision.path, decision.why),
-        );
-    }
+    answer.recorded.iter().for_each(print_accepted);
     if answer.recorded.is_empty() {
         ui::print("there is nothing to accept; nothing was recorded");
     }
     report::print_still_open(&answer.audit);
+}
+
+fn print_accepted(decision: &FindingDecision) {
+    ui::print_row(
+        "accepted",
+        format_args!("{} {}: {}", ui::good(&decision.finding), decision.path, decision.why),
+    );
+}
+
+/// Prints or sets the rules that decide about findings before a person is asked.
+pub(crate) fn policy(workspace: &Workspace, set: Option<&[u8]>) -> Result<CommandAnswer, ServiceError> {
+    let answer = match set {
+        Some(json) => probity_merges::set_finding_policy(workspace, json)?,
+        None => probity_merges::finding_policy(workspace)?,
+    };
+    let policy = &answer.policy;
+    ui::print_json_text(&serde_json::to_string_pretty(policy).expect("a policy has text keys only"));
+    if policy.rules.is_empty() {
+        ui::eprint("the policy is empty: every lost edit is for a person to decide");
+    }
+    Ok(CommandAnswer::of(probity_api::ExitCode::Ok, &answer))
 }
 
 /// Prints every decision about findings of git merges.
@@ -259,11 +289,47 @@ pub(crate) fn decisions(workspace: &Workspace) -> Result<CommandAnswer, ServiceE
     Ok(CommandAnswer::of(probity_api::ExitCode::Ok, &answer))
 }
 
+/// Lets a person decide in the terminal.
+fn review(workspace: &Workspace, audit: &MergeAuditAnswer) -> Result<CommandAnswer, ServiceError> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        let why = "a review needs a terminal: use --restore and --accept instead";
+        return Err(ServiceError::refused(ReasonCode::UsageInvalid, why));
+    }
+    if audit.findings.iter().all(|finding| finding.decision.is_some()) {
+        report::print_audit(audit);
+        ui::print("there is nothing to decide");
+        return Ok(CommandAnswer::of(audit.exit_code(), audit));
+    }
+    let Some(answer) = crate::review::review_git_merge(workspace, audit)? else {
+        ui::eprint("nothing was written; the merge stands as it is");
+        return Ok(CommandAnswer::of(audit.exit_code(), audit));
+    };
+    if let Some(survival) = &answer.survival {
+        report::print_survival(survival);
+    }
+    for decision in &answer.recorded {
+        print_accepted(decision);
+    }
+    let code = answer.survival.as_ref().map_or(probity_api::ExitCode::Ok, MergeSurvivalAnswer::exit_code);
+    Ok(CommandAnswer::of(code, &answer))
+}
+
 fn restore(workspace: &Workspace, args: &MergeAuditArgs) -> Result<CommandAnswer, ServiceError> {
     let takes_all = args.restore.iter().any(|id| id == "lost" || id == "all");
+    let mut findings = if takes_all { Vec::new() } else { args.restore.clone() };
+    if findings.iter().any(|id| id == "policy") {
+        let audit = probity_merges::audit(workspace, &args.question())?;
+        findings.retain(|id| id != "policy");
+        findings.extend(audit.wanted_by_policy().map(|finding| finding.id.clone()));
+        if findings.is_empty() {
+            ui::print("the policy wants no edit of this merge back; nothing was written");
+            return Ok(CommandAnswer::of(audit.exit_code(), &audit));
+        }
+    }
     let request = SurvivalRequest {
         merge: args.revision.clone(),
-        findings: if takes_all { Vec::new() } else { args.restore.clone() },
+        findings,
+        subject: None,
         why: args.why.clone(),
         author: None,
         dry_run: args.dry_run,

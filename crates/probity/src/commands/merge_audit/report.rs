@@ -2,9 +2,10 @@
 
 use crate::ui;
 use probity_api::merge_audit::{
-    AuditBaseKind, AuditOutcome, MergeAuditAnswer, MergeAuditRangeAnswer, MergeFinding, MergeSurvivalAnswer,
-    UncheckedPart,
+    AuditBaseKind, AuditOutcome, FindingChoice, MergeAuditAnswer, MergeAuditRangeAnswer, MergeFinding,
+    MergeSurvivalAnswer, UncheckedPart,
 };
+use probity_api::merges::RulingStatus;
 use probity_merges::what_happened;
 
 pub(super) fn print_survival(answer: &MergeSurvivalAnswer) {
@@ -158,6 +159,18 @@ fn print_finding(finding: &MergeFinding) {
 }
 
 fn print_decision(finding: &MergeFinding) {
+    if let Some(ruling) = &finding.ruling {
+        let said = match (ruling.status, ruling.choose) {
+            (RulingStatus::Decided, Some(FindingChoice::Merged)) => "the merge stands".to_owned(),
+            (RulingStatus::Decided, choice) => {
+                let side = choice.map_or_else(String::new, |choice| choice.to_string());
+                format!("{side} is right here: put it back (--restore policy)")
+            }
+            (RulingStatus::Review, _) => "a person must decide".to_owned(),
+            (RulingStatus::Refused, _) => "nobody may accept this: put it back".to_owned(),
+        };
+        ui::print_row("policy", format_args!("rule {}: {said}", ruling.rule));
+    }
     if let Some(decision) = &finding.decision {
         let word = if finding.is_accepted() { "accepted" } else { "restored" };
         ui::print_row(word, format_args!("by {} on {}: {}", decision.by, decision.at, decision.why));

@@ -1,0 +1,105 @@
+//! The addresses of the ledger and of the health of the code.
+
+use crate::pages;
+use crate::pages::code::{CodeFacts, MAX_LISTED_FINDINGS, MAX_TREND_POINTS};
+use crate::pages::ledger::LedgerQuestion;
+use crate::router::{Asked, Shared, ask, document, page};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use probity_analysis::FindingFamily;
+use probity_knowledge::ledger::{self, ItemFilter};
+use probity_quality::analysis_store::AnalysisStore;
+use probity_quality::analyze::FindingLimits;
+use probity_quality::analyze::answers::analysis_run;
+use probity_workspace::{ServiceError, Workspace};
+
+fn ledger_question(asked: &Asked) -> LedgerQuestion {
+    LedgerQuestion {
+        kind: asked.query.text("kind").and_then(|kind| kind.parse().ok()),
+        stream: asked.query.text("stream").filter(|stream| !stream.is_empty()).map(str::to_owned),
+        since: asked.query.text("since").and_then(|since| since.parse().ok()),
+        all: asked.query.text("all").is_some(),
+    }
+}
+
+pub(crate) async fn ledger(
+    State(state): State<Shared>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = Asked::new(headers, query);
+    let question = ledger_question(&asked);
+    let wanted = question.clone();
+    let found = ask(&state, move |state| {
+        let workspace = state.workspace()?;
+        let filter = ItemFilter { stream: wanted.stream.clone(), all: wanted.all, ..ItemFilter::default() };
+        let listed = ledger::show(&workspace, &filter)?;
+        let stream = wanted.stream.as_deref();
+        let since = wanted.since.map(|since| ledger::changed(&workspace, Some(since), stream));
+        Ok((listed, since.transpose()?))
+    })
+    .await;
+    let frame = asked.frame(&state, "ledger");
+    match found {
+        Ok((_, Some(changed))) if asked.wants_json() => document(&changed),
+        Ok((listed, _)) if asked.wants_json() => document(&listed),
+        Ok((listed, changed)) => {
+            page(StatusCode::OK, pages::ledger::ledger(&frame, &question, &listed, changed.as_ref()))
+        }
+        Err(fault) => asked.refusal(&frame, &fault),
+    }
+}
+
+pub(crate) async fn ledger_item(
+    State(state): State<Shared>,
+    Path(handle): Path<String>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = Asked::new(headers, query);
+    let question = ledger_question(&asked);
+    let stream = question.stream.clone();
+    let found =
+        ask(&state, move |state| ledger::explain(&state.workspace()?, &handle, stream.as_deref())).await;
+    asked.answer(&state, "ledger", found, |frame, explained| pages::ledger::item(frame, &question, explained))
+}
+
+fn code_facts(workspace: &Workspace) -> Result<Option<CodeFacts>, ServiceError> {
+    let store = AnalysisStore::open(workspace);
+    let mut listed = store.list()?;
+    listed.truncate(MAX_TREND_POINTS);
+    let Some(newest) = listed.first() else { return Ok(None) };
+    let stored = store.load(&newest.id.0.to_hex())?;
+    let limits = FindingLimits::with_all_locations(MAX_LISTED_FINDINGS);
+    let answer = analysis_run(&stored.run, stored.report_digest, limits);
+    let before = listed.get(1).filter(|before| before.about.analyser == newest.about.analyser);
+    let moved = match before {
+        Some(before) => {
+            let differing = store.load_differing(&before.id.0.to_hex(), &newest.id.0.to_hex())?;
+            Some(differing.compare()).filter(|moved| moved.incomparable_because.is_empty())
+        }
+        None => None,
+    };
+    Ok(Some(CodeFacts { answer, listed, moved }))
+}
+
+pub(crate) async fn code(
+    State(state): State<Shared>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = Asked::new(headers, query);
+    let family: Option<FindingFamily> = asked.query.text("family").and_then(|family| family.parse().ok());
+    let found = ask(&state, |state| code_facts(&state.workspace()?)).await;
+    let frame = asked.frame(&state, "code");
+    match found {
+        Ok(Some(facts)) if asked.wants_json() => document(&facts.answer),
+        Ok(Some(facts)) => page(StatusCode::OK, pages::code::code(&frame, &facts, family)),
+        Ok(None) if asked.wants_json() => {
+            asked.refusal(&frame, &ServiceError::NoSuchAnalysis("no run is stored yet".into()))
+        }
+        Ok(None) => page(StatusCode::OK, pages::code::nothing_stored(&frame)),
+        Err(fault) => asked.refusal(&frame, &fault),
+    }
+}

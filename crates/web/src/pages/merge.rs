@@ -1,0 +1,606 @@
+//! What merges lost: the merges, one merge with its places, and what a decision about a place will do and did.
+
+use super::PageFrame;
+use crate::untrusted_text::{Untrusted, glyph, own_markup, push_text};
+use crate::url_text::encode;
+use maud::{Markup, html};
+use probity_api::merge_audit::{
+    AuditOutcome, CommitReference, FindingClass, LossCause, MergeAuditAnswer, MergeAuditRangeAnswer,
+    MergeFinding, MergeSide, MergeSurvivalAnswer,
+};
+use probity_api::merges::{ConflictReport, MergeAnalysisAnswer, MergeReconcileAnswer};
+use probity_core::bytes::bare_shell_word;
+use probity_core::text::count;
+use probity_documents::LocusReading;
+use probity_review::lost_intents::{
+    DocumentMerges, FindingAction, FindingOutcome, MAX_AUDITED_MERGES, WORKING_MERGE, conflict_digest,
+    finding_digest,
+};
+use std::ops::Range;
+
+/// Places that are listed beside the one that is shown.
+const MAX_LISTED_PLACES: usize = 200;
+/// Characters of one version that are shown.
+const MAX_EXCERPT_CHARS: usize = 6_000;
+
+fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
+/// The address of a git merge.
+fn merge_address(merge: Option<&str>) -> String {
+    format!("/merge/{}", encode(merge.unwrap_or(WORKING_MERGE).as_bytes()))
+}
+
+fn document_merge_address(merge: &MergeAnalysisAnswer) -> String {
+    format!("/merge/documents/{}", merge.merge)
+}
+
+/// The list of merges that lost something.
+pub(crate) fn merges(
+    frame: &PageFrame,
+    range: &MergeAuditRangeAnswer,
+    working: Option<&MergeAuditAnswer>,
+    documents: &DocumentMerges,
+) -> Markup {
+    let n_open = range.audits.iter().flat_map(|audit| &audit.findings).filter(|it| it.is_open()).count();
+    let content = html! {
+        div.pagehead { div { h1 { "Lost intent" }
+            p { @if range.merges == 0 { "The current commit has no merge." } @else { "The newest " (count(range.merges, "merge")) " of the current commit: " (range.proven) " equal a clean merge of their parents, " (count(n_open, "edit")) " lost and not decided." } } } }
+        @if let Some(audit) = working {
+            section.card aria-label="Merge in progress" { header { h2 { "In progress" } span.dim { "not committed yet" } } ul.loci { li { (audit_row(audit)) } } }
+        }
+        section.card aria-label="Merges of git" {
+            header { h2 { "Merges of git" } span.dim { "those with findings, newest first; at most " (MAX_AUDITED_MERGES) " are looked at" } }
+            ul.loci { @for audit in &range.audits { li { (audit_row(audit)) } } }
+            @if range.audits.is_empty() { p.quiet { "Every edit of either side is in its merge, or somebody decided that the merge stands." } }
+        }
+        section.card aria-label="Merges of documents" {
+            header { h2 { "Merges of documents" } }
+            ul.loci {
+                @for merge in &documents.pending { li { (document_row(merge, true)) } }
+                @for merge in &documents.written { li { (document_row(merge, false)) } }
+            }
+            @if documents.pending.is_empty() && documents.written.is_empty() { p.quiet { "No merge of typed documents lost anything here." } }
+        }
+        p.mid { "The same on the command line: " code { "probity merge audit HEAD~50..HEAD" } ", " code { "probity merge analyze --heads" } }
+    };
+    frame.page("Lost intent", content)
+}
+
+fn outcome_marks(outcome: AuditOutcome) -> (&'static str, &'static str, &'static str) {
+    match outcome {
+        AuditOutcome::Lost => ("lost", "lost", "lost"),
+        AuditOutcome::Contested => ("stale", "held", "contested"),
+        AuditOutcome::Clean => ("ok", "in", "decided"),
+    }
+}
+
+fn audit_row(audit: &MergeAuditAnswer) -> Markup {
+    let (symbol, class, word) = outcome_marks(audit.outcome);
+    let n_open = audit.findings.iter().filter(|finding| finding.is_open()).count();
+    html! {
+        a href=(merge_address(audit.merge.as_deref())) {
+            (glyph(symbol, class))
+            span { b { (merge_title(audit)) } " " span class={ "chip " (class) } { (word) } }
+            small { (count(audit.findings.len(), "finding")) ", " (n_open) " open" @if let Some(by) = &audit.merged_by { " · merged by " (Untrusted(&by.author)) } }
+        }
+    }
+}
+
+fn merge_title(audit: &MergeAuditAnswer) -> Markup {
+    match (&audit.merge, &audit.merged_by) {
+        (Some(merge), Some(by)) => html! { (Untrusted(&by.subject)) " " code { (short(merge)) } },
+        (Some(merge), None) => html! { "merge " code { (short(merge)) } },
+        (None, _) => html! { "The merge in the working tree" },
+    }
+}
+
+fn document_row(merge: &MergeAnalysisAnswer, is_pending: bool) -> Markup {
+    let (symbol, class) = if merge.open > 0 { ("lost", "lost") } else { ("ok", "in") };
+    let words = html! {
+        (glyph(symbol, class))
+        span { b { (count(merge.conflicts.len(), "conflict")) " in " (count(merge.documents.len(), "document")) } }
+        small { @if is_pending { "the heads are not merged yet: " code { "probity commits merge" } " writes the merge" } @else { "merge " code { (short(&merge.merge.to_string())) } ", " (merge.open) " open" } }
+    };
+    html! { @if is_pending { div.locus { (words) } } @else { a href=(document_merge_address(merge)) { (words) } } }
+}
+
+/// What can be done about a place.
+struct PlaceOption {
+    action: &'static str,
+    key: &'static str,
+    label: String,
+    is_main: bool,
+}
+
+/// A place of a merge, of git or of the document store, as the page shows it.
+struct LostPlace {
+    id: String,
+    title: String,
+    detail: String,
+    what: String,
+    lost: Option<&'static str>,
+    /// Base, ours, theirs, merged; `None` where there is nothing.
+    versions: [Option<String>; 4],
+    is_open: bool,
+    decision: Option<String>,
+    facts: Vec<(&'static str, String, String)>,
+    options: Vec<PlaceOption>,
+}
+
+impl LostPlace {
+    fn of_finding(finding: &MergeFinding, is_committed: bool) -> Self {
+        let text = |version: &Option<probity_api::merge_audit::VersionExcerpt>| {
+            version.as_ref().map(|version| version.text.clone())
+        };
+        let entity = finding.entity.clone().unwrap_or_default();
+        let lines = finding.lines.map(|[first, _]| format!("line {first}")).unwrap_or_default();
+        let detail: Vec<String> = [entity, lines].into_iter().filter(|part| !part.is_empty()).collect();
+        let words = |decision: &probity_api::merge_audit::FindingDecision| {
+            format!("{}: {} ({}), {}", decision.chosen, decision.by, decision.at, decision.why)
+        };
+        let commits = |one: &CommitReference| format!("{} {}", short(&one.id), one.subject);
+        let mut facts = vec![("Class", finding.class.to_string(), class_words(finding.class).to_owned())];
+        if let Some(cause) = finding.cause {
+            facts.push(("Cause", cause.to_string(), cause_words(cause).to_owned()));
+        }
+        if let Some(side) = finding.side {
+            let author = finding.commits.first().map_or_else(|| side.to_string(), |one| one.author.clone());
+            facts.push(("Whose", author, finding.commits.first().map(commits).unwrap_or_default()));
+        }
+        if let Some(before) = &finding.decided_before {
+            facts.push(("Before", before.chosen.to_string(), words(before)));
+        }
+        Self {
+            id: finding.id.clone(),
+            title: finding.path.to_string(),
+            detail: detail.join(", "),
+            what: probity_merges::what_happened(finding),
+            lost: finding.side.map(MergeSide::as_str),
+            versions: [
+                text(&finding.base),
+                text(&finding.ours),
+                text(&finding.theirs),
+                text(&finding.merged),
+            ],
+            is_open: finding.is_open() && finding.decision.is_none(),
+            decision: finding.decision.as_ref().map(words),
+            facts,
+            options: finding_options(finding, is_committed),
+        }
+    }
+
+    fn of_conflict(conflict: &ConflictReport) -> Self {
+        let text = |reading: &LocusReading| reading.0.as_ref().map(pretty);
+        let at = &conflict.conflict;
+        let sides: Vec<&str> = at.lost.iter().map(|side| side.as_str()).collect();
+        let mut facts = vec![("Policy", conflict.verdict.status.to_string(), String::new())];
+        if !conflict.authors.is_empty() {
+            facts.push(("Whose", conflict.authors.join(", "), sides.join(", ")));
+        }
+        let decided = conflict.resolved_by.as_ref();
+        Self {
+            id: at.id.clone(),
+            title: format!("{}/{}", at.attachment, at.key),
+            detail: conflict.place.clone(),
+            what: format!("what {} said is not in the merge", sides.join(" and ")),
+            lost: at.lost.first().map(|side| side.as_str()),
+            versions: [text(&at.base), text(&at.ours), text(&at.theirs), text(&at.merged)],
+            is_open: decided.is_none(),
+            decision: decided.map(|it| format!("{} ({}), {}", it.by, it.at, it.why)),
+            facts,
+            options: conflict_options(),
+        }
+    }
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
+}
+
+fn class_words(class: FindingClass) -> &'static str {
+    match class {
+        FindingClass::Lost => "nothing of the other side explains it",
+        FindingClass::Contested => "both sides edited the place: only a person can say",
+        FindingClass::Superseded => "the other side had it and went on",
+        FindingClass::TwoWay => "no common ancestor: a hint",
+        FindingClass::Markers => "the result holds conflict markers",
+        FindingClass::DoesNotParse => "both sides parse, the result does not",
+        FindingClass::Duplicate => "the result defines something twice",
+        FindingClass::Dangling => "the result calls what the other side removed",
+        FindingClass::Signature => "the result calls with arguments that no longer fit",
+    }
+}
+
+fn cause_words(cause: LossCause) -> &'static str {
+    match cause {
+        LossCause::Resolution => "both sides merge cleanly here",
+        LossCause::Conflict => "decided by the person who merged",
+        LossCause::File => "the file as a whole",
+    }
+}
+
+fn finding_options(finding: &MergeFinding, is_committed: bool) -> Vec<PlaceOption> {
+    let mut options = Vec::new();
+    if let Some(side) = finding.side.filter(|_| is_committed) {
+        options.push(PlaceOption {
+            action: FindingAction::Restore.as_str(),
+            key: if side == MergeSide::Ours { "2" } else { "3" },
+            label: format!("Restore {side}"),
+            is_main: finding.class.is_hard(),
+        });
+    }
+    options.push(PlaceOption {
+        action: FindingAction::Accept.as_str(),
+        key: "4",
+        label: "The merge stands".into(),
+        is_main: false,
+    });
+    options
+}
+
+fn conflict_options() -> Vec<PlaceOption> {
+    let one = |action, key, label: &str| PlaceOption { action, key, label: label.into(), is_main: false };
+    vec![
+        one("base", "1", "Base"),
+        one("ours", "2", "Ours"),
+        one("theirs", "3", "Theirs"),
+        one("merged", "4", "The merge stands"),
+    ]
+}
+
+/// One git merge, with one of its places.
+pub(crate) fn git_merge(frame: &PageFrame, audit: &MergeAuditAnswer, chosen: Option<&str>) -> Markup {
+    let is_committed = audit.merge.is_some();
+    let places: Vec<LostPlace> =
+        audit.findings.iter().map(|finding| LostPlace::of_finding(finding, is_committed)).collect();
+    let names = [
+        audit.base.as_deref().map(short).unwrap_or("none").to_owned(),
+        short(&audit.ours).to_owned(),
+        short(&audit.theirs).to_owned(),
+        audit.merge.as_deref().map_or_else(|| "working tree".to_owned(), |merge| short(merge).to_owned()),
+    ];
+    let facts = html! {
+        @if let Some(by) = &audit.merged_by { span { (Untrusted(&by.author)) " merged " code { (names[2]) } " into " code { (names[1]) } } }
+        @if audit.two_way { span.held { "no common ancestor: every finding is a hint" } }
+        @if !audit.taken_whole.is_empty() { span { (count(audit.taken_whole.len(), "file")) " taken whole from one side" } }
+        @if !audit.set_aside.is_empty() { span { (count(audit.set_aside.len(), "file")) " only listed" } }
+        @for part in &audit.unchecked { span.held { "not checked: " (part) } }
+    };
+    let address = merge_address(audit.merge.as_deref());
+    one_merge(frame, &merge_title(audit), &names, &facts, &address, &places, chosen)
+}
+
+/// One merge of the document store, with one of its places.
+pub(crate) fn document_merge(frame: &PageFrame, merge: &MergeAnalysisAnswer, chosen: Option<&str>) -> Markup {
+    let places: Vec<LostPlace> = merge.conflicts.iter().map(LostPlace::of_conflict).collect();
+    let text = |id: probity_documents::CommitId| short(&id.to_string()).to_owned();
+    let names = [
+        merge.base.map_or_else(|| "none".to_owned(), text),
+        text(merge.ours),
+        text(merge.theirs),
+        text(merge.merge),
+    ];
+    let facts = html! {
+        @if merge.refused { span.lost { "the policy refuses this merge" } }
+        @for violation in &merge.violations { span.lost { (Untrusted(&violation.why)) } }
+    };
+    let title = html! { "Merge of documents " code { (names[3]) } };
+    one_merge(frame, &title, &names, &facts, &document_merge_address(merge), &places, chosen)
+}
+
+fn one_merge(
+    frame: &PageFrame,
+    title: &Markup,
+    names: &[String; 4],
+    facts: &Markup,
+    address: &str,
+    places: &[LostPlace],
+    chosen: Option<&str>,
+) -> Markup {
+    let n_open = places.iter().filter(|place| place.is_open).count();
+    let wanted = chosen.and_then(|id| places.iter().find(|place| place.id == id));
+    let place = wanted.or_else(|| places.iter().find(|place| place.is_open)).or_else(|| places.first());
+    let content = html! {
+        div id="merge" {
+            p.crumb { a href="/merge" { "Lost intent" } " / " span { (names[3]) } }
+            h1 { (title) }
+            div.facts-line { span { (count(places.len(), "place")) ", " (n_open) " open" } (facts) }
+        }
+        @match place {
+            None => section.card { p.quiet { "Every edit of either side is in the result." } },
+            Some(place) => div.cols3 {
+                section.card aria-label="Places" {
+                    header { h2 { "Places" } span.grow {} span.dim.num { (n_open) " open" } }
+                    ul.loci { @for other in places.iter().take(MAX_LISTED_PLACES) { li { (place_row(address, other, other.id == place.id)) } } }
+                    @if places.len() > MAX_LISTED_PLACES { p.quiet { "and " (places.len() - MAX_LISTED_PLACES) " more: " code { "probity merge audit" } " lists them" } }
+                }
+                (place_card(frame, address, place, names))
+                div.stack {
+                    section.card { header { h2 { "Why it was lost" } } dl.kv {
+                        @for (name, value, more) in &place.facts { dt { (name) } dd { (Untrusted(value)) @if !more.is_empty() { small { (Untrusted(more)) } } } }
+                    } }
+                    section.card id="place-state" { header { h2 { "Decided" } }
+                        @match &place.decision { Some(words) => p.quiet { (Untrusted(words)) }, None => p.quiet { "Nobody decided about this place." } } }
+                }
+            },
+        }
+    };
+    frame.page("Lost intent", content)
+}
+
+fn place_row(address: &str, place: &LostPlace, is_shown: bool) -> Markup {
+    let (symbol, class, word) = match (place.is_open, &place.decision) {
+        (true, _) => ("lost", "lost", "open"),
+        (false, Some(_)) => ("ok", "in", "decided"),
+        (false, None) => ("stale", "held", "to look at"),
+    };
+    html! {
+        a href={ (address) "?place=" (encode(place.id.as_bytes())) } aria-current=[is_shown.then_some("true")] {
+            (glyph(symbol, class)) span.path { (Untrusted(&place.title)) span.sr { ", " (word) } }
+            @if !place.detail.is_empty() { small { (Untrusted(&place.detail)) } }
+            small { (Untrusted(&place.what)) }
+        }
+    }
+}
+
+fn place_card(frame: &PageFrame, address: &str, place: &LostPlace, names: &[String; 4]) -> Markup {
+    let base = place.versions[0].as_deref().unwrap_or_default();
+    let pane = |index: usize, class: &str, title: &str, key: &str| {
+        let text = place.versions[index].as_deref();
+        html! {
+            div class={ "pane " (class) } {
+                h3 { @if !key.is_empty() { kbd { (key) } " " } (title) " " span.dim { (Untrusted(&names[index])) } }
+                @match text { Some(text) => pre { (marked_text(if index == 0 { None } else { Some(base) }, text)) }, None => p.quiet { "nothing here" } }
+            }
+        }
+    };
+    html! {
+        section.card aria-labelledby="place-h" {
+            header {
+                h2 id="place-h" { span.path { (Untrusted(&place.title)) } }
+                span.dim { (Untrusted(&place.detail)) }
+                span.grow {}
+                @if let Some(side) = place.lost { span.chip.lost { (glyph("lost", "")) (side) " is not in the result" } }
+            }
+            (river(place.lost, names))
+            div.quad {
+                (pane(0, "base", "Base", "1")) (pane(3, "merged", "Merged", "4"))
+                (pane(1, "ours", "Ours", "2")) (pane(2, "theirs", "Theirs", "3"))
+            }
+            div.choices role="group" aria-label="Decide" {
+                @for option in &place.options {
+                    @if frame.read_only { code.cmd { (option.label) } } @else {
+                        a.btn.main[option.is_main] href={ (address) "/do/" (option.action) "?place=" (encode(place.id.as_bytes())) } data-act="dialog" data-key=(option.key) { kbd { (option.key) } " " (option.label) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Text with the words marked that the base does not have.
+fn marked_text(base: Option<&str>, text: &str) -> Markup {
+    let cut: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
+    let marks: Vec<Range<usize>> = match base {
+        Some(base) if base.len() + cut.len() <= 2 * MAX_EXCERPT_CHARS => {
+            probity_merges::changed_words(base, &cut)
+        }
+        _ => Vec::new(),
+    };
+    let mut page = String::new();
+    let mut at = 0;
+    for range in marks {
+        push_text(&mut page, &cut[at..range.start]);
+        page.push_str("<mark>");
+        push_text(&mut page, &cut[range.clone()]);
+        page.push_str("</mark>");
+        at = range.end;
+    }
+    push_text(&mut page, &cut[at..]);
+    html! { (own_markup(page)) @if cut.len() < text.len() { span.from { "cut here" } } }
+}
+
+/// From the base two edits began; the one that is lost ends before the merge.
+fn river(lost: Option<&str>, names: &[String; 4]) -> Markup {
+    const TOP: &str = "M200 66C290 66 290 30 380 30H560C660 30 670 66 760 66";
+    const TOP_CUT: &str = "M200 66C290 66 290 30 380 30H556";
+    const TOP_GONE: &str = "M572 30C660 30 680 66 760 66";
+    const LOW: &str = "M200 66C290 66 290 102 380 102H560C660 102 670 66 760 66";
+    const LOW_CUT: &str = "M200 66C290 66 290 102 380 102H556";
+    const LOW_GONE: &str = "M572 102C660 102 680 66 760 66";
+    let (is_ours, is_theirs) = (lost == Some("ours"), lost == Some("theirs"));
+    let sentence = match lost {
+        Some(side) => format!("From the base two edits began. That of {side} ended before the merge."),
+        None => "From the base two edits began, and both reached the merge.".to_owned(),
+    };
+    html! {
+        svg.river viewBox="0 0 900 132" preserveAspectRatio="xMidYMid meet" role="img" aria-label=(sentence) {
+            path.b d="M40 66H200" {}
+            path class=(if is_ours { "th" } else { "o" }) d=(if is_ours { TOP_CUT } else { TOP }) {}
+            path class=(if is_theirs { "th" } else { "o" }) d=(if is_theirs { LOW_CUT } else { LOW }) {}
+            @if is_ours { path.gone d=(TOP_GONE) {} path.stub d="M558 20 L570 40" {} }
+            @if is_theirs { path.gone d=(LOW_GONE) {} path.stub d="M558 92 L570 112" {} }
+            path.b d="M760 66H860" {}
+            circle cx="200" cy="66" r="6" {}
+            circle class=(if is_ours { "dot-t" } else { "dot-o" }) cx="430" cy="30" r="6" {}
+            circle class=(if is_theirs { "dot-t" } else { "dot-o" }) cx="430" cy="102" r="6" {}
+            circle cx="760" cy="66" r="6" {}
+            text.h x="40" y="54" { "base " (names[0]) }
+            text.h x="446" y="21" { "ours " (names[1]) }
+            text.h x="446" y="92" { "theirs " (names[2]) }
+            text.h x="772" y="54" { (names[3]) }
+        }
+    }
+}
+
+/// What the preview of a decision about a place says.
+pub(crate) struct PlacePreview {
+    pub(crate) address: String,
+    pub(crate) action: String,
+    pub(crate) place: String,
+    pub(crate) label: String,
+    pub(crate) effects: Vec<String>,
+    pub(crate) command: String,
+    pub(crate) shown: String,
+    /// Whether there is nothing that it could do.
+    pub(crate) is_void: bool,
+}
+
+impl PlacePreview {
+    pub(crate) fn of_finding(
+        audit: &MergeAuditAnswer,
+        finding: &MergeFinding,
+        action: FindingAction,
+        restoration: Option<&MergeSurvivalAnswer>,
+    ) -> Self {
+        let name = audit.merge.as_deref().map_or_else(|| "--working".to_owned(), str::to_owned);
+        let (label, effects) = match (action, restoration) {
+            (FindingAction::Accept, _) => (
+                "The merge stands".to_owned(),
+                vec![
+                    "The finding is closed: you say that the merge stands without this edit.".to_owned(),
+                    "No file and no reference changes.".to_owned(),
+                    "The same edit lost in another merge stays open, and shows this decision.".to_owned(),
+                ],
+            ),
+            (FindingAction::Restore, restoration) => {
+                let mut effects = Vec::new();
+                if let Some(answer) = restoration {
+                    effects.extend(
+                        answer.by_hand.iter().map(|it| format!("Not possible by itself: {}", it.why)),
+                    );
+                    if !answer.restored.is_empty() {
+                        let short_merge = short(&answer.merge);
+                        effects.push(format!(
+                            "A commit on top of {short_merge} puts the edit back, on a new branch `probity/survive-{short_merge}-…`."
+                        ));
+                        effects.push("It was tried: an audit of the result finds the edit, and nothing is broken by it.".into());
+                    }
+                }
+                effects.push("The working tree and every existing reference stay as they are.".into());
+                ("Restore".to_owned(), effects)
+            }
+        };
+        Self {
+            address: merge_address(audit.merge.as_deref()),
+            action: action.as_str().to_owned(),
+            place: finding.id.clone(),
+            label,
+            effects,
+            command: format!("probity merge audit {name} --{action} {} --why '…'", finding.id),
+            shown: finding_digest(audit, finding).to_string(),
+            is_void: restoration.is_some_and(|answer| answer.restored.is_empty()),
+        }
+    }
+
+    pub(crate) fn of_conflict(
+        merge: &MergeAnalysisAnswer,
+        conflict: &ConflictReport,
+        choose: &str,
+        dry_run: &MergeReconcileAnswer,
+    ) -> Self {
+        let mut effects: Vec<String> =
+            dry_run.ops.iter().map(|op| format!("A survival commit writes {op}")).collect();
+        if effects.is_empty() {
+            effects.push("The merge stands as it is; the decision is recorded.".into());
+        }
+        let n_others = dry_run.decided.len().saturating_sub(1);
+        if n_others > 0 {
+            effects
+                .push(format!("{} are decided by the policy at the same time.", count(n_others, "conflict")));
+        }
+        effects.push(format!("{} stay open.", count(dry_run.open.len(), "conflict")));
+        effects.extend(dry_run.violations.iter().map(|it| format!("An invariant stays broken: {}", it.why)));
+        let resolution =
+            format!("[{{\"conflict\": \"{}\", \"choose\": \"{choose}\"}}]", conflict.conflict.id);
+        Self {
+            address: document_merge_address(merge),
+            action: choose.to_owned(),
+            place: conflict.conflict.id.clone(),
+            label: format!("Choose {choose}"),
+            effects,
+            command: format!(
+                "echo {} | probity merge reconcile {} --resolutions - --why '…'",
+                bare_shell_word(resolution.as_bytes()),
+                merge.merge
+            ),
+            shown: conflict_digest(merge, conflict).to_string(),
+            is_void: false,
+        }
+    }
+}
+
+pub(crate) fn preview(frame: &PageFrame, about: &PlacePreview, token: &str) -> Markup {
+    let back = format!("{}?place={}", about.address, encode(about.place.as_bytes()));
+    let content = html! {
+        div { p.crumb { a href="/merge" { "Lost intent" } " / " a href=(back) { "the place" } } h1 { (about.label) } }
+        form.card.preview id="preview" method="post" action={ (about.address) "/do/" (about.action) } autocomplete="off" {
+            input type="hidden" name="token" value=(token);
+            input type="hidden" name="place" value=(about.place);
+            input type="hidden" name="shown" value=(about.shown);
+            header { h2 { "What happens: " (about.label) } }
+            div.body {
+                ul.effects { @for effect in &about.effects { li { (glyph("run", "in")) span { (Untrusted(effect)) } } } }
+                @if !about.is_void { label { "Why (kept with the decision)" input type="text" name="why" required maxlength="2000"; } }
+                p.mid { "The same on the command line:" }
+                code.cmd tabindex="0" { (Untrusted(&about.command)) }
+            }
+            footer {
+                span.dim { "recorded as " (Untrusted(&frame.person)) }
+                a.btn href=(back) data-act="close" { "Cancel" }
+                @if frame.read_only { span.dim { "read-only" } } @else if !about.is_void { button.btn.main type="submit" { (about.label) } }
+            }
+        }
+    };
+    frame.page(&about.label, content)
+}
+
+fn decided(frame: &PageFrame, title: &str, effects: &[String], back: &str) -> Markup {
+    let content = html! {
+        div { p.crumb { a href="/merge" { "Lost intent" } } h1 { (title) } }
+        section.card id="decided" { ul.rows { @for effect in effects { li { (glyph("ok", "in")) span { (Untrusted(effect)) } } } } }
+        p { a.btn.main href=(back) { "Back to the merge" } " " a.btn href="/merge" { "To all merges" } }
+    };
+    frame.page(title, content)
+}
+
+pub(crate) fn finding_decided(frame: &PageFrame, merge: &str, outcome: &FindingOutcome) -> Markup {
+    let effects = match outcome {
+        FindingOutcome::Accepted(answer) => {
+            let by = answer.recorded.first();
+            vec![
+                format!("On record: the merge stands, by {}", by.map_or("", |one| one.by.as_str())),
+                format!("The audit of the merge is {} now", answer.audit.outcome),
+            ]
+        }
+        FindingOutcome::Restored(answer) => {
+            let mut effects = Vec::new();
+            if let (Some(branch), Some(commit)) = (&answer.branch, &answer.commit) {
+                effects.push(format!("Branch {branch} has commit {commit}, which puts the edit back"));
+                effects.push(format!(
+                    "Bring it in with `git merge {branch}`; the audit of it is {}",
+                    answer.audit.outcome
+                ));
+            }
+            effects.extend(answer.by_hand.iter().map(|it| format!("{}: {}", it.path, it.why)));
+            effects
+        }
+    };
+    decided(frame, "Decided", &effects, &merge_address(Some(merge)))
+}
+
+pub(crate) fn conflict_decided(frame: &PageFrame, answer: &MergeReconcileAnswer) -> Markup {
+    let mut effects: Vec<String> = answer
+        .decided
+        .iter()
+        .map(|it| format!("{}/{} {} is decided ({})", it.attachment, it.key, it.place, it.by))
+        .collect();
+    match &answer.survival {
+        Some(survival) => effects.push(format!("Survival commit {survival} is written")),
+        None => effects.push("The merge stands as it is; the decision is recorded".into()),
+    }
+    effects.push(format!("{} open", count(answer.open.len(), "conflict")));
+    decided(frame, "Decided", &effects, &format!("/merge/documents/{}", answer.merge))
+}
