@@ -138,6 +138,7 @@ fn survival_request(request: &FindingRequest, dry_run: bool) -> SurvivalRequest 
     SurvivalRequest {
         merge: request.merge.clone(),
         findings: vec![request.finding.clone()],
+        subject: None,
         why: request.why.clone(),
         author: Some(request.by.clone()),
         dry_run,
@@ -153,6 +154,7 @@ pub fn preview_restoration(
     let request = SurvivalRequest {
         merge: merge.to_owned(),
         findings: vec![finding.to_owned()],
+        subject: None,
         why: String::new(),
         author: None,
         dry_run: true,
@@ -177,6 +179,7 @@ pub fn decide_finding(
             let decision = DecisionRequest {
                 findings: vec![request.finding.clone()],
                 repeat: false,
+                override_policy: false,
                 why: request.why.clone(),
                 by: Some(request.by.clone()),
             };

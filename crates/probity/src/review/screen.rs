@@ -323,6 +323,7 @@ fn edit(text: &mut String, key: KeyPress) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use serde_json::json;
 
     pub(crate) fn item(number: usize) -> ReviewItem {
         let place = format!("ticket/t{number} rank");
