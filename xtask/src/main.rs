@@ -252,8 +252,14 @@ enum KillTarget {
 enum TeamChore {
     /// Install etcd below `target/team`, from Debian's packages; needs no rights
     Install,
-    /// Hurt a cluster while claims go on, and judge every history twice; then measure (long)
-    Faults,
+    /// Hurt a cluster while claims go on, and judge every history twice (a minute a round)
+    Faults {
+        /// How often the table is run through
+        #[arg(long, default_value_t = 1)]
+        rounds: usize,
+    },
+    /// Measure claims, reads and cold starts beside SQLite
+    Bench,
 }
 
 fn main() -> ExitCode {
@@ -271,7 +277,8 @@ fn run(chore: Chore) -> ChoreResult {
         Chore::Demo => demo::demo(),
         Chore::TestTools => test_tools::install(),
         Chore::Team { command: TeamChore::Install } => team::install(),
-        Chore::Team { command: TeamChore::Faults } => team::faults(),
+        Chore::Team { command: TeamChore::Faults { rounds } } => team::faults(rounds),
+        Chore::Team { command: TeamChore::Bench } => team::bench(),
         Chore::Test => test::test(),
         Chore::Check { package } => check::check(&package),
         Chore::Tidy { lower: false } => tidy::tidy(),

@@ -144,26 +144,21 @@ fn source_in(text: &str) -> Option<AptSource> {
     })
 }
 
-/// Runs the long tests on real members: every row of the table of faults, judged twice.
-pub(crate) fn faults() -> ChoreResult {
+/// Runs the table of faults on real members, `rounds` times; both judges look at every history.
+pub(crate) fn faults(rounds: usize) -> ChoreResult {
+    long_tests("faults::", &[("PROBITY_FAULT_ROUNDS", &rounds.to_string())])
+}
+
+/// Measures claims on real members beside SQLite.
+pub(crate) fn bench() -> ChoreResult {
+    long_tests("bench::", &[])
+}
+
+fn long_tests(filter: &str, variables: &[(&str, &str)]) -> ChoreResult {
     install()?;
-    let words = [
-        "test",
-        "-p",
-        "probity-team",
-        "--test",
-        "etcd",
-        "--",
-        "--ignored",
-        "--nocapture",
-        "--test-threads=1",
-    ];
-    let status = Command::new("cargo").args(words).current_dir(crate::root()).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("the faults were not all survived: {status}")),
-        Err(error) => Err(format!("cargo could not be started: {error}")),
-    }
+    let words = ["test", "--package", "probity-team", "--test", "etcd", "--", filter];
+    let words = [&words[..], &["--ignored", "--nocapture", "--test-threads=1"]].concat();
+    crate::cargo(filter.trim_end_matches(':'), &words, variables)
 }
 
 #[cfg(test)]

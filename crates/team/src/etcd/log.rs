@@ -142,7 +142,8 @@ impl EventLog for EtcdLog {
         };
         let answer: TxnAnswer = match self.gateway.once(TXN, &question) {
             Ok(answer) => answer,
-            Err(GatewayFault::Unknown(StoreError::Unreachable { .. })) => return Ok(AppendOutcome::Unknown),
+            // Also an answer that cannot be read: the next read says what is wrong with it.
+            Err(GatewayFault::Unknown(_)) => return Ok(AppendOutcome::Unknown),
             Err(fault) => return Err(fault.into_error()),
         };
         if answer.succeeded {

@@ -58,7 +58,7 @@ impl RefStore for EtcdRefs {
         };
         let answer: TxnAnswer = match self.gateway.once(TXN, &question) {
             Ok(answer) => answer,
-            Err(GatewayFault::Unknown(StoreError::Unreachable { .. })) => return Ok(SwapOutcome::Unknown),
+            Err(GatewayFault::Unknown(_)) => return Ok(SwapOutcome::Unknown),
             Err(fault) => return Err(fault.into_error()),
         };
         if answer.succeeded {

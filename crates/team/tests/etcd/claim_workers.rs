@@ -63,9 +63,18 @@ pub(crate) fn run_workers<S: StorageEngine>(
             let store = &store;
             scope.spawn(move || work(run, n, &*store(n).log("claims")));
         }
+        // Also if it panics: workers that go on would keep the test from failing.
+        let _end = EndOfRun(run);
         meanwhile();
-        run.is_over.store(true, Ordering::SeqCst);
     });
+}
+
+struct EndOfRun<'r>(&'r ClaimRun);
+
+impl Drop for EndOfRun<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::SeqCst);
+    }
 }
 
 /// The state that the events lead to: who holds what, as which event.
@@ -104,6 +113,7 @@ fn work(run: &ClaimRun, n: usize, log: &dyn EventLog) {
             // A claim that nobody ends would stop all others.
             while call(run, log, &mut held, &by, CallKind::Release, &path, token, round)
                 == CallOutcome::Unknown
+                && !run.is_over.load(Ordering::SeqCst)
             {}
         }
     }

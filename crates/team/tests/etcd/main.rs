@@ -2,6 +2,7 @@
 
 #![cfg(feature = "etcd")]
 
+mod bench;
 mod claim_workers;
 mod faults;
 mod rights;
