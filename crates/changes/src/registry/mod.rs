@@ -324,7 +324,10 @@ impl IntentService {
         command: &RegistryCommand,
         tree: &TreeFacts,
     ) -> Result<CommandResult, ServiceError> {
-        let done = self.try_execute(command, tree)?;
+        let mut may_be_written = false;
+        let done = self
+            .try_execute(command, tree, &mut may_be_written)
+            .map_err(|error| if may_be_written { unconfirmed(error) } else { error })?;
         if matches!(command.action, RegistryAction::Start { .. }) && !done.repeated {
             self.tidy(&command.by)?;
         }
@@ -364,9 +367,9 @@ impl IntentService {
         &mut self,
         command: &RegistryCommand,
         tree: &TreeFacts,
+        may_be_written: &mut bool,
     ) -> Result<CommandResult, ServiceError> {
         let mut turn = None;
-        let mut may_be_written = false;
         let mut pause = FIRST_SHARED_PAUSE;
         let end = Instant::now() + SHARED_ATTEMPTS_TIMEOUT;
         for n_tries in 0..MAX_DECISION_ATTEMPTS {
@@ -384,7 +387,7 @@ impl IntentService {
             let seen = self.command_context_in(tree, runs)?;
             let decision = self.registry.decide(&seen, command);
             // A lost write may still be on its way: it must not appear behind a refusal (law 4).
-            if may_be_written
+            if *may_be_written
                 && matches!(decision, Err(_) | Ok(CommandDecision::Nothing))
                 && self.log.void(command.id.as_str())?.is_some()
             {
@@ -423,7 +426,7 @@ impl IntentService {
                 AppendOutcome::Moved { head, news } => {
                     self.is_fresh = self.is_shared && self.apply_news(head, &news)?;
                 }
-                AppendOutcome::Unknown => may_be_written = true,
+                AppendOutcome::Unknown => *may_be_written = true,
             }
             if self.is_shared {
                 if Instant::now() > end {
@@ -435,11 +438,16 @@ impl IntentService {
                 }
             }
         }
-        if may_be_written && self.log.void(command.id.as_str())?.is_some() {
-            self.refresh()?;
-            if let CommandDecision::Known(event) = self.registry.decide(&self.command_context()?, command)? {
-                return Ok(CommandResult::repeated(*event));
+        if *may_be_written {
+            if self.log.void(command.id.as_str())?.is_some() {
+                self.refresh()?;
+                if let CommandDecision::Known(event) =
+                    self.registry.decide(&self.command_context()?, command)?
+                {
+                    return Ok(CommandResult::repeated(*event));
+                }
             }
+            *may_be_written = false;
         }
         if self.is_shared {
             let why =
@@ -540,7 +548,8 @@ impl IntentService {
         }
         let action = RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS };
         let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
-        self.try_execute(&RegistryCommand { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
+        let command = RegistryCommand { id, by: by.clone(), action };
+        self.try_execute(&command, &TreeFacts::default(), &mut false).map(drop)
     }
 
     fn apply_record(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
@@ -609,6 +618,19 @@ impl IntentService {
 
     fn damaged(&self, why: String) -> ServiceError {
         damaged(&self.database, why)
+    }
+}
+
+/// Says of a store that fell silent that a write had been sent before: nobody may take the silence for a refusal (law 4).
+fn unconfirmed(error: ServiceError) -> ServiceError {
+    match error {
+        ServiceError::Store(StoreError::Unreachable { store, why }) => {
+            let why = format!(
+                "{why}; the request had been sent and may be carried out: `probity status` shows it once the store answers"
+            );
+            StoreError::Unreachable { store, why }.into()
+        }
+        error => error,
     }
 }
 
