@@ -97,11 +97,22 @@ impl EtcdCluster {
     }
 
     /// Waits until every member that runs knows a leader.
-    pub fn wait_until_led(&self) {
+    pub fn wait_until_led(&mut self) {
         wait_until("every member knows a leader", || {
-            let mut running = (0..self.members.len()).filter(|n| self.members[*n].process.is_some());
-            running.all(|n| self.status(n).is_some_and(|status| status.has_leader))
+            let running: Vec<usize> =
+                (0..self.members.len()).filter(|n| self.members[*n].process.is_some()).collect();
+            running.into_iter().all(|n| {
+                // While a member was down, a connection of somebody else may have had its port for a moment.
+                if self.has_ended(n) {
+                    self.start_member(n);
+                }
+                self.status(n).is_some_and(|status| status.has_leader)
+            })
         });
+    }
+
+    fn has_ended(&mut self, n: usize) -> bool {
+        self.members[n].process.as_mut().is_some_and(|child| child.try_wait().is_ok_and(|end| end.is_some()))
     }
 
     pub fn endpoints(&self) -> Vec<String> {

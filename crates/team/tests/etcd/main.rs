@@ -163,7 +163,7 @@ fn a_full_store_says_so_and_goes_on_after_the_way_out() {
 
 #[test]
 fn a_write_that_arrives_late_is_kept_out_by_voiding_it() {
-    let Some(cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
+    let Some(mut cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
     let leader = cluster.leader();
     let timeouts = EtcdTimeouts { member: Duration::from_millis(700), store: Duration::from_mins(2) };
     let slow = EtcdOptions { timeouts, ..options(vec![cluster.endpoints()[leader].clone()]) };
