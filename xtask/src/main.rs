@@ -22,6 +22,7 @@ mod fuzz_binary;
 mod mcp;
 mod measure;
 mod stress;
+mod team;
 mod test;
 mod test_run;
 mod test_tools;
@@ -75,8 +76,13 @@ enum Chore {
         #[arg(long)]
         archive_only: bool,
     },
-    /// Install the programs that tests drive, such as a browser, from Debian's packages (needs root)
+    /// Install the programs that tests drive, such as a browser and etcd, from Debian's packages (needs root)
     TestTools,
+    /// Real members of etcd for the tests of teams
+    Team {
+        #[command(subcommand)]
+        command: TeamChore,
+    },
     /// Measure Probity side by side with what one would use instead
     Bench(BenchArgs),
     /// How well copies are found: seeded changes of real code; with `merges`, lost edits
@@ -241,6 +247,21 @@ enum KillTarget {
     Landing,
 }
 
+/// What is done with etcd.
+#[derive(Subcommand)]
+enum TeamChore {
+    /// Install etcd below `target/team`, from Debian's packages; needs no rights
+    Install,
+    /// Hurt a cluster while claims go on, and judge every history twice (a minute a round)
+    Faults {
+        /// How often the table is run through
+        #[arg(long, default_value_t = 1)]
+        rounds: usize,
+    },
+    /// Measure claims, reads and cold starts beside SQLite
+    Bench,
+}
+
 fn main() -> ExitCode {
     match run(Chore::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -255,6 +276,9 @@ fn run(chore: Chore) -> ChoreResult {
     match chore {
         Chore::Demo => demo::demo(),
         Chore::TestTools => test_tools::install(),
+        Chore::Team { command: TeamChore::Install } => team::install(),
+        Chore::Team { command: TeamChore::Faults { rounds } } => team::faults(rounds),
+        Chore::Team { command: TeamChore::Bench } => team::bench(),
         Chore::Test => test::test(),
         Chore::Check { package } => check::check(&package),
         Chore::Tidy { lower: false } => tidy::tidy(),

@@ -66,6 +66,14 @@ fn team(workspace: &Workspace) -> Option<DoctorCheckup> {
     } else {
         String::new()
     };
+    if let Some(warning) = view.warnings.first() {
+        let more = match view.warnings.len() {
+            1 => String::new(),
+            n => format!(" (and {} more: `probity team status`)", n - 1),
+        };
+        let detail = format!("{}{more}", warning.what);
+        return Some(failing_checkup("team", CheckupStatus::Warning, detail, warning.next_step.clone()));
+    }
     let clones = count(view.clones.len(), "clone");
     let time = view.round_trip_ms.unwrap_or_default();
     Some(passing_checkup(

@@ -3,31 +3,45 @@
 use crate::clone_registration::{CLONES_SPACE, forget, parse_record, register};
 use crate::registry::view::is_of_this_tree;
 use crate::registry::{IntentService, LocalHost, RegistryHost, pending};
-use probity_api::change::{TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamView};
+use probity_api::change::{
+    TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamStoreMember, TeamView, TeamWarning,
+};
 use probity_core::ReasonCode;
 use probity_core::text::count;
 use probity_intents::registry::Intent;
 use probity_policy::{TeamRules, TeamStoreKind};
 use probity_storage::{StoreError, durable};
-use probity_team::TeamMembership;
+use probity_team::{StoreCheckup, TeamMemberState, TeamMembership, TeamStoreAddress};
 use probity_workspace::clone_identity::{CloneIdentity, random_name};
-use probity_workspace::git_transport::shown_remote;
 use probity_workspace::own_files::POLICY_FILE;
 use probity_workspace::{ServiceError, Workspace, git_history};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// What `probity team init` was told.
 #[derive(Debug, Clone)]
 pub struct TeamInit {
-    /// The name of a remote of this repository, or an address.
-    pub remote: String,
+    pub store: TeamInitStore,
     /// The branch that changes are for; the current one if none is given.
     pub line: Option<String>,
 }
 
-/// Makes a team on a git remote, writes it into the policy, and joins it.
+/// The store of a new team.
+#[derive(Debug, Clone)]
+pub enum TeamInitStore {
+    /// The name of a remote of this repository, or an address.
+    Git { remote: String },
+    Etcd {
+        endpoints: Vec<String>,
+        /// A file with the authorities that the members' certificates are held against.
+        ca: Option<PathBuf>,
+        user: Option<String>,
+        namespace: Option<String>,
+    },
+}
+
+/// Makes a team, writes it into the policy, and joins it.
 pub fn init(workspace: &Workspace, request: &TeamInit) -> Result<TeamChangeAnswer, ServiceError> {
     let loaded = workspace.load_policy()?;
     if loaded.policy.team.repository.is_some() {
@@ -39,21 +53,14 @@ pub fn init(workspace: &Workspace, request: &TeamInit) -> Result<TeamChangeAnswe
         return Err(ServiceError::refused(ReasonCode::TeamInvalid, detail));
     }
     refuse_open_intents(workspace)?;
-    let remote = match git_history::remote_address(workspace, &request.remote)? {
-        Some(address) => absolute(&workspace.root, &address),
-        None => absolute(&workspace.root, &request.remote),
-    };
     let line = match &request.line {
         Some(line) => Some(line.clone()),
         None => git_history::current_branch(workspace)?,
     };
-    let rules = TeamRules {
-        repository: Some(random_name()),
-        store: Some(TeamStoreKind::Git),
-        remote: Some(remote),
-        line,
-    };
-    let team = TeamMembership::new(&rules)?;
+    let rules =
+        TeamRules { repository: Some(random_name()), line, ..store_rules(workspace, &request.store)? };
+    let mut team = TeamMembership::new(&rules)?;
+    team.identify(&workspace.state, true)?;
     register(workspace, &*team.store(workspace)?, LocalHost.host_name())?;
     append_to_policy(workspace, &team)?;
     team.save(&workspace.state)?;
@@ -64,15 +71,39 @@ pub fn init(workspace: &Workspace, request: &TeamInit) -> Result<TeamChangeAnswe
     ))
 }
 
+/// Returns the part of the policy that leads to a store.
+fn store_rules(workspace: &Workspace, store: &TeamInitStore) -> Result<TeamRules, ServiceError> {
+    match store {
+        TeamInitStore::Git { remote } => {
+            let address = git_history::remote_address(workspace, remote)?;
+            let remote = absolute(&workspace.root, address.as_deref().unwrap_or(remote));
+            let store = Some(TeamStoreKind::Git);
+            Ok(TeamRules { store, remote: Some(remote), ..TeamRules::default() })
+        }
+        TeamInitStore::Etcd { endpoints, ca, user, namespace } => {
+            let read = |path: &PathBuf| {
+                std::fs::read_to_string(path)
+                    .map_err(ServiceError::system(format!("cannot read {}", path.display())))
+            };
+            Ok(TeamRules {
+                store: Some(TeamStoreKind::Etcd),
+                endpoints: endpoints.clone(),
+                ca: ca.as_ref().map(read).transpose()?,
+                user: user.clone(),
+                namespace: namespace.clone(),
+                ..TeamRules::default()
+            })
+        }
+    }
+}
+
 /// Joins the team that the policy names.
 pub fn join(workspace: &Workspace) -> Result<TeamChangeAnswer, ServiceError> {
     let policy = workspace.load_policy()?.policy;
-    let team = TeamMembership::new(&policy.team)?;
+    let mut team = TeamMembership::new(&policy.team)?;
     let known = TeamMembership::of(&workspace.state)?;
-    if known
-        .as_ref()
-        .is_none_or(|known| (&known.repository, &known.remote) != (&team.repository, &team.remote))
-    {
+    team.identify(&workspace.state, false)?;
+    if known.as_ref().is_none_or(|known| !known.is_same_store(&team)) {
         refuse_open_intents(workspace)?;
         if known.is_some() {
             TeamMembership::remove(&workspace.state)?;
@@ -118,8 +149,9 @@ pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
     let service = IntentService::open(workspace)?;
     let identity = CloneIdentity::of(&workspace.state)?;
     let unreachable = service.offline().map(str::to_owned);
-    let (mut clones, mut round_trip_ms) = (Vec::new(), None);
+    let (mut clones, mut round_trip_ms, mut checkup) = (Vec::new(), None, StoreCheckup::default());
     if unreachable.is_none() {
+        checkup = team.checkup(&workspace.state)?;
         let store = team.store(workspace)?;
         let began = Instant::now();
         store.log(probity_workspace::transparency_log::INTENT_LOG).head()?;
@@ -145,7 +177,8 @@ pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
     let registry = service.registry();
     let view = TeamView {
         repository: team.repository.clone(),
-        remote: shown_remote(&team.remote),
+        store: team.store.kind().as_str(),
+        remote: team.store.shown(),
         line: team.line.clone(),
         unreachable,
         round_trip_ms,
@@ -156,9 +189,20 @@ pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
             .filter(|intent| is_of_this_tree(workspace, &intent.base))
             .count(),
         n_pending,
+        members: checkup.members.into_iter().map(member_view).collect(),
+        warnings: checkup.warnings.into_iter().map(warning_view).collect(),
         clones,
     };
     Ok(TeamStatusAnswer { team: Some(view), next_step })
+}
+
+fn member_view(member: TeamMemberState) -> TeamStoreMember {
+    let TeamMemberState { endpoint, version, is_leader, round_trip_ms, silent } = member;
+    TeamStoreMember { endpoint, version, is_leader, round_trip_ms, silent }
+}
+
+fn warning_view((what, next_step): (String, &'static str)) -> TeamWarning {
+    TeamWarning { what, next_step: next_step.to_owned() }
 }
 
 /// Refuses a start in a clone whose policy names a team that it has not joined: its claims would bind nobody.
@@ -190,7 +234,7 @@ fn change_answer(change: TeamChange, team: &TeamMembership, next_step: &str) -> 
     TeamChangeAnswer {
         change,
         repository: team.repository.clone(),
-        remote: shown_remote(&team.remote),
+        remote: team.store.shown(),
         line: team.line.clone(),
         next_step: next_step.to_owned(),
     }
@@ -219,8 +263,23 @@ fn append_to_policy(workspace: &Workspace, team: &TeamMembership) -> Result<(), 
         section.push('\n');
     }
     section.push_str("[team]\n");
-    let _ = write!(section, "repository = {}\nstore = \"git\"\n", quoted(&team.repository));
-    let _ = writeln!(section, "remote = {}", quoted(&team.remote));
+    let _ = writeln!(section, "repository = {}", quoted(&team.repository));
+    let _ = writeln!(section, "store = {}", quoted(team.store.kind().as_str()));
+    match &team.store {
+        TeamStoreAddress::Git { remote } => {
+            let _ = writeln!(section, "remote = {}", quoted(remote));
+        }
+        TeamStoreAddress::Etcd(address) => {
+            let endpoints: Vec<String> = address.endpoints.iter().map(|endpoint| quoted(endpoint)).collect();
+            let _ = writeln!(section, "endpoints = [{}]", endpoints.join(", "));
+            let _ = writeln!(section, "namespace = {}", quoted(&address.namespace));
+            for (name, value) in [("user", &address.user), ("ca", &address.ca)] {
+                if let Some(value) = value {
+                    let _ = writeln!(section, "{name} = {}", quoted(value));
+                }
+            }
+        }
+    }
     if let Some(line) = &team.line {
         let _ = writeln!(section, "line = {}", quoted(line));
     }

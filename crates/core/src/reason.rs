@@ -307,7 +307,7 @@ crate::code_enum! {
             "load the page again, look at what stands now, and decide about that";
         StateTooLarge = "STATE.TOO_LARGE", "a value is larger than Probity's state can hold",
             "split it into smaller parts";
-        TeamUnreachable = "TEAM.UNREACHABLE", "the store of the team cannot be reached, so nothing was claimed",
+        TeamUnreachable = "TEAM.UNREACHABLE", "the store of the team cannot be reached, so no claim is confirmed",
             "check the network and `probity team status`, then try again; what is shown meanwhile is the last known state";
         TeamDenied = "TEAM.DENIED", "the store of the team refuses the rights of this user",
             "check the credentials: git must be able to push `refs/probity/*`, a user of etcd must own the team's prefix";

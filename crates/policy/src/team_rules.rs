@@ -13,6 +13,18 @@ pub struct TeamRules {
     /// The address of the git remote, if the store is `git`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
+    /// The addresses of the members, if the store is `etcd`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<String>,
+    /// The authorities that the members' certificates are held against, as PEM; those of the system if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<String>,
+    /// The user of etcd; its password is never in the repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The part of etcd that the team owns: keys below `/probity/<namespace>/`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// The branch that changes are for. Claims for different lines never conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
@@ -31,5 +43,7 @@ probity_core::word_enum! {
     pub enum TeamStoreKind {
         /// References of a git remote.
         Git = "git",
+        /// Keys of etcd.
+        Etcd = "etcd",
     }
 }

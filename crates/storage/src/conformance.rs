@@ -4,7 +4,8 @@
 
 use crate::StoreError;
 use crate::ports::{
-    AppendOutcome, EventLog, LeaseStore, MAX_VALUE_BYTES, RefStore, StorageEngine, SwapOutcome,
+    AppendOutcome, CutOutcome, EventLog, LeaseStore, LogSnapshot, MAX_VALUE_BYTES, RefStore, StorageEngine,
+    SwapOutcome,
 };
 use probity_core::Digest;
 use std::fmt::Debug;
@@ -35,6 +36,7 @@ pub fn check(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceErr
     objects_are_their_digests(store)?;
     two_handles_see_each_other(store, &named("handles"))?;
     a_voided_command_is_settled(&*store.log(&named("void")))?;
+    a_cut_log_goes_on(&*store.log(&named("cut")))?;
     match store.leases(&named("leases")) {
         Some(leases) => leases_run_and_end(&*leases),
         None => Ok(()),
@@ -62,6 +64,43 @@ fn a_voided_command_is_settled(log: &dyn EventLog) -> Result<(), ConformanceErro
     expect("the log goes on", &log.append(1, "c", b"c")?, &AppendOutcome::At(2))?;
     let read: Vec<u64> = log.read_after(0, 10)?.into_iter().map(|record| record.seq).collect();
     expect("events are numbered without gaps", &read, &vec![1, 2])
+}
+
+/// What is cut off is in the snapshot, and nothing else changes: numbers, commands, and the events behind the cut.
+fn a_cut_log_goes_on(log: &dyn EventLog) -> Result<(), ConformanceError> {
+    for seq in 0..5 {
+        log.append(seq, &format!("c{}", seq + 1), b"event")?;
+    }
+    expect("a log that was not cut has no snapshot", &log.snapshot()?, &None)?;
+    let state = vec![7; MAX_VALUE_BYTES + 1];
+    let outcome = log.cut(3, &state)?;
+    if outcome == CutOutcome::Kept {
+        let n_kept = log.read_after(0, 10)?.len();
+        return expect("an engine that cuts nothing keeps everything", &n_kept, &5);
+    }
+    expect("a log is cut", &outcome, &CutOutcome::Done)?;
+    let snapshot = LogSnapshot { at: 3, bytes: state };
+    expect("the snapshot is read back, however large", &log.snapshot()?, &Some(snapshot))?;
+    expect("a cut moves no head", &log.head()?, &5)?;
+    let behind: Vec<u64> = log.read_after(3, 10)?.into_iter().map(|record| record.seq).collect();
+    expect("events behind the cut are there", &behind, &vec![4, 5])?;
+    let before = match log.read_after(0, 10) {
+        Ok(records) => records.len() == 5,
+        Err(StoreError::Cut { at }) => at == 3,
+        Err(error) => return Err(error.into()),
+    };
+    expect("events before the cut are there, or are said to be cut", &before, &true)?;
+    expect("a command before the cut is known", &log.find("c2")?, &Some(2))?;
+    expect("and not taken again", &log.append(5, "c2", b"x")?, &AppendOutcome::Known { at: 2 })?;
+    expect("the same cut is made once", &log.cut(3, b"other")?, &CutOutcome::Older)?;
+    expect("an older cut changes nothing", &log.cut(2, b"older")?, &CutOutcome::Older)?;
+    expect("the log goes on", &log.append(5, "c6", b"event")?, &AppendOutcome::At(6))?;
+    expect("a later cut replaces it", &log.cut(6, b"later")?, &CutOutcome::Done)?;
+    let snapshot = LogSnapshot { at: 6, bytes: b"later".to_vec() };
+    expect("its snapshot counts", &log.snapshot()?, &Some(snapshot))?;
+    expect("there is nothing behind it", &log.read_after(6, 10)?, &Vec::new())?;
+    let ahead = log.cut(7, b"ahead");
+    expect("what is not there yet cannot be cut", &ahead.is_err(), &true)
 }
 
 fn expect<T: PartialEq + Debug>(

@@ -75,6 +75,9 @@ pub enum StoreError {
     /// A store of several machines is not the one that this clone joined, or is too old to be trusted.
     #[error("{store}: {why}")]
     Unfit { store: String, why: String },
+    /// The events that were asked for were cut off; a snapshot stands for them.
+    #[error("the events up to {at} were cut off")]
+    Cut { at: u64 },
     /// Larger than the limit that all engines share.
     #[error("{what} has {bytes} bytes, and at most {most} are taken")]
     TooLarge { what: &'static str, bytes: usize, most: usize },

@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use crate::ports::{
-    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, MAX_NEWS_EVENTS, ObjectStore,
-    RefStore, StorageEngine, SwapOutcome, check_sizes,
+    AppendOutcome, CutOutcome, EventLog, EventRecord, LeaseStore, LogSnapshot, MAX_EVENTS_PER_READ,
+    MAX_NEWS_EVENTS, ObjectStore, RefStore, StorageEngine, SwapOutcome, check_sizes,
 };
 use probity_core::Digest;
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ struct MemoryContent {
     oracle: Option<FaultInjector>,
     /// Appends that are still on their way: log, expected head, record without a number.
     late: Vec<(String, u64, EventRecord)>,
+    /// The snapshots of cuts, by log.
+    snapshots: BTreeMap<String, LogSnapshot>,
     /// Commands that must never be carried out, by log.
     voided: std::collections::BTreeSet<(String, String)>,
     is_shared: bool,
@@ -143,7 +145,9 @@ impl MemoryContent {
             Some(at) => AppendOutcome::Known { at },
             None if head != expected_head || is_void => {
                 let behind = usize::try_from(expected_head).unwrap_or(usize::MAX);
-                let news = self.records(log).iter().skip(behind).take(MAX_NEWS_EVENTS).cloned().collect();
+                let is_cut = self.snapshots.get(log).is_some_and(|cut| cut.at > expected_head);
+                let limit = if is_cut { 0 } else { MAX_NEWS_EVENTS };
+                let news = self.records(log).iter().skip(behind).take(limit).cloned().collect();
                 AppendOutcome::Moved { head, news }
             }
             None => {
@@ -188,6 +192,9 @@ impl EventLog for MemoryPort {
 
     fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError> {
         let content = self.memory.content();
+        if let Some(cut) = content.snapshots.get(&self.name).filter(|cut| cut.at > seq) {
+            return Err(StoreError::Cut { at: cut.at });
+        }
         let behind = usize::try_from(seq).unwrap_or(usize::MAX);
         let records = content.records(&self.name).iter().skip(behind);
         Ok(records.take(limit.min(MAX_EVENTS_PER_READ)).cloned().collect())
@@ -218,6 +225,25 @@ impl EventLog for MemoryPort {
             let waited = self.memory.shared.grown.wait_timeout(content, left);
             content = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// The events stay in memory, out of every reader's reach.
+    fn cut(&self, at: u64, snapshot: &[u8]) -> Result<CutOutcome, StoreError> {
+        let mut content = self.memory.content();
+        let head = head(content.records(&self.name));
+        if content.snapshots.get(&self.name).is_some_and(|cut| cut.at >= at) {
+            return Ok(CutOutcome::Older);
+        }
+        if at > head {
+            let why = format!("a log that ends at {head} cannot be cut at {at}");
+            return Err(StoreError::Engine { path: self.name.clone().into(), why });
+        }
+        content.snapshots.insert(self.name.clone(), LogSnapshot { at, bytes: snapshot.to_vec() });
+        Ok(CutOutcome::Done)
+    }
+
+    fn snapshot(&self) -> Result<Option<LogSnapshot>, StoreError> {
+        Ok(self.memory.content().snapshots.get(&self.name).cloned())
     }
 }
 

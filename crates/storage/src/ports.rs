@@ -38,7 +38,8 @@ pub trait EventLog: Send + Sync {
     /// accepts each one once.
     fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError>;
 
-    /// Returns the events after `seq`, in order and without gaps: at most `limit`, and at most [`MAX_EVENTS_PER_READ`].
+    /// Returns the events after `seq`, in order and without gaps: at most `limit`, and at most [`MAX_EVENTS_PER_READ`]. Events
+    /// that were cut off are [`StoreError::Cut`]; [`Self::snapshot`] stands for them.
     fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError>;
 
     /// Returns the number of the event appended with that command.
@@ -50,6 +51,35 @@ pub trait EventLog: Send + Sync {
 
     /// Waits up to `wait` for an event after `seq`, then returns the head.
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError>;
+
+    /// Lets `snapshot` stand for the events up to `at`, which the log may forget: reading before the cut then fails with
+    /// [`StoreError::Cut`]. Commands stay known until the cut after this one. An engine with room for all events keeps them.
+    fn cut(&self, at: u64, snapshot: &[u8]) -> Result<CutOutcome, StoreError> {
+        let _ = (at, snapshot);
+        Ok(CutOutcome::Kept)
+    }
+
+    /// Returns the snapshot of the last cut.
+    fn snapshot(&self) -> Result<Option<LogSnapshot>, StoreError> {
+        Ok(None)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CutOutcome {
+    /// The snapshot stands for the events up to it.
+    Done,
+    /// Another writer cut the log there or later; nothing was written.
+    Older,
+    /// This engine keeps every event; nothing was written.
+    Kept,
+}
+
+/// What stands for the events up to a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSnapshot {
+    pub at: u64,
+    pub bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +149,7 @@ pub trait LeaseStore: Send + Sync {
 }
 
 /// Refuses values above the limits before they are written.
-pub(crate) fn check_sizes(name: &str, value: &[u8]) -> Result<(), StoreError> {
+pub fn check_sizes(name: &str, value: &[u8]) -> Result<(), StoreError> {
     let bounds = [("a name", name.len(), MAX_NAME_BYTES), ("a value", value.len(), MAX_VALUE_BYTES)];
     match bounds.into_iter().find(|(_, bytes, most)| bytes > most) {
         Some((what, bytes, most)) => Err(StoreError::TooLarge { what, bytes, most }),

@@ -79,26 +79,6 @@ pub(crate) fn parse(commit: &ChainCommit) -> Result<ChainEntry, String> {
     Ok(ChainEntry { index: header.index, seq: header.seq, record })
 }
 
-/// Returns the part of a reference's name that stands for `name`, whatever characters it has.
-pub(crate) fn ref_part(name: &str) -> String {
-    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    if is_plain {
-        return format!("n-{name}");
-    }
-    name.bytes().fold("x-".to_owned(), |all, byte| format!("{all}{byte:02x}"))
-}
-
-/// Returns the name that a part of a reference's name stands for.
-pub(crate) fn name_of_part(part: &str) -> Option<String> {
-    if let Some(name) = part.strip_prefix("n-") {
-        return Some(name.to_owned());
-    }
-    let digits = part.strip_prefix("x-")?;
-    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-    let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
-    String::from_utf8(bytes?).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,12 +95,5 @@ mod tests {
             parse(&ChainCommit { id: "i".into(), message: message(2, 1, "c", None).trim_end().into() });
         assert_eq!(void, Ok(ChainEntry { index: 2, seq: 1, record: None }));
         assert!(parse(&ChainCommit { id: "i".into(), message: "a plain commit".into() }).is_err());
-    }
-
-    #[test]
-    fn every_name_has_a_reference() {
-        for name in ["intents", "a/b", "..", "x.lock", "ä", ""] {
-            assert_eq!(name_of_part(&ref_part(name)).as_deref(), Some(name));
-        }
     }
 }

@@ -5,13 +5,14 @@
 //! readers observe. Every read asks the remote first (one `ls-remote`), except for events that are known to be there
 //! already, because an event never changes.
 
-use crate::git_chain::{ChainEntry, message, name_of_part, parse, ref_part};
+use crate::git_chain::{ChainEntry, message, parse};
+use crate::names::{decoded_name, encoded_name};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use probity_snapshot::git::GitLayout;
 use probity_storage::ports::{
-    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, MAX_NAME_BYTES, MAX_NEWS_EVENTS,
-    MAX_VALUE_BYTES, ObjectStore, RefStore, StorageEngine, SwapOutcome,
+    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, MAX_NEWS_EVENTS, ObjectStore,
+    RefStore, StorageEngine, SwapOutcome, check_sizes,
 };
 use probity_storage::{ObjectFiles, StoreError};
 use probity_workspace::clock;
@@ -80,7 +81,7 @@ impl GitRemoteStore {
     }
 
     fn port(&self, kind: &str, name: &str) -> GitPort {
-        let reference = format!("{}{kind}/{}", self.shared.prefix, ref_part(name));
+        let reference = format!("{}{kind}/{}", self.shared.prefix, encoded_name(name));
         GitPort { remote: self.shared.clone(), reference }
     }
 }
@@ -245,17 +246,6 @@ impl GitPort {
     }
 }
 
-fn check_sizes(name: &str, value: &[u8]) -> Result<(), StoreError> {
-    for (what, bytes, most) in
-        [("a name", name.len(), MAX_NAME_BYTES), ("a value", value.len(), MAX_VALUE_BYTES)]
-    {
-        if bytes > most {
-            return Err(StoreError::TooLarge { what, bytes, most });
-        }
-    }
-    Ok(())
-}
-
 impl EventLog for GitPort {
     fn head(&self) -> Result<u64, StoreError> {
         Ok(self.synced()?.head)
@@ -372,7 +362,7 @@ impl GitPort {
     }
 
     fn pointer(&self, name: &str) -> String {
-        format!("{}/{}", self.reference, ref_part(name))
+        format!("{}/{}", self.reference, encoded_name(name))
     }
 }
 
@@ -424,7 +414,7 @@ impl RefStore for GitPort {
         let prefix = format!("{}/", self.reference);
         let mut found = Vec::new();
         for (reference, id) in state.local.iter().flatten() {
-            let name = reference.strip_prefix(&prefix).and_then(name_of_part);
+            let name = reference.strip_prefix(&prefix).and_then(decoded_name);
             if let (Some(name), Some(value)) = (name, self.value_of(id)?) {
                 found.push((name, value));
             }

@@ -1,10 +1,17 @@
 //! Helpers shared by the tests of several crates.
 //!
-//! Owns: waiting ([`wait_until`], [`wait_for`]); tests that cannot run here ([`skip!`]); copies of programs ([`copy_program`]).
+//! Owns: waiting, tests that cannot run here, copies of programs, members of etcd to hurt, judges of histories.
 //! May use: no other crate of ours.
 //! Must not know: what any crate that is tested does.
+//!
+//! * [`wait_until`], [`wait_for`], [`skip!`], [`copy_program`].
+//! * [`etcd_cluster`], [`lossy_proxy`]: real members of etcd, and replies that are lost. [`history`]: two judges of claims.
 
 #![expect(clippy::print_stdout, reason = "a test that cannot run says so where its output is read")]
+
+pub mod etcd_cluster;
+pub mod history;
+pub mod lossy_proxy;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -116,7 +116,7 @@ impl ServiceError {
             Self::Store(StoreError::Network { .. }) => Some(ReasonCode::StateNetwork),
             Self::Store(StoreError::Busy { .. }) => Some(ReasonCode::StateBusy),
             Self::Store(StoreError::Io { .. }) => Some(ReasonCode::StateIo),
-            Self::Store(StoreError::Engine { .. }) => Some(ReasonCode::StateEngine),
+            Self::Store(StoreError::Engine { .. } | StoreError::Cut { .. }) => Some(ReasonCode::StateEngine),
             Self::Store(StoreError::TooLarge { .. }) => Some(ReasonCode::StateTooLarge),
             Self::Store(StoreError::Unreachable { .. }) => Some(ReasonCode::TeamUnreachable),
             Self::Store(StoreError::Denied { .. }) => Some(ReasonCode::TeamDenied),

@@ -35,4 +35,6 @@ pub use start::{
     StartBudget, StartObstacle,
 };
 pub use status::{DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer};
-pub use team::{TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamView};
+pub use team::{
+    TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamStoreMember, TeamView, TeamWarning,
+};

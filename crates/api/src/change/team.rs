@@ -49,7 +49,9 @@ impl Answer for TeamStatusAnswer {
 pub struct TeamView {
     /// The name of the repository in the team's store.
     pub repository: String,
-    /// Where the team keeps its claims.
+    /// What the team keeps its claims in: `git` or `etcd`.
+    pub store: &'static str,
+    /// Where the team keeps its claims: the git remote, or the members of the etcd.
     pub remote: String,
     /// The branch that changes are for.
     pub line: Option<String>,
@@ -65,8 +67,32 @@ pub struct TeamView {
     pub n_open_here: usize,
     /// Releases that wait until the store can be reached.
     pub n_pending: usize,
+    /// The members of the etcd; none for a git remote.
+    pub members: Vec<TeamStoreMember>,
+    /// What an administrator of the store should know.
+    pub warnings: Vec<TeamWarning>,
     /// The clones of the team.
     pub clones: Vec<TeamClone>,
+}
+
+/// A member of the etcd that a team uses.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamStoreMember {
+    pub endpoint: String,
+    /// Its version; null if it does not answer.
+    pub version: Option<String>,
+    pub is_leader: bool,
+    /// The time that one question to it took, in milliseconds; null if it does not answer.
+    pub round_trip_ms: Option<u64>,
+    /// Why it does not answer.
+    pub silent: Option<String>,
+}
+
+/// What is not as it should be with a store that still works.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamWarning {
+    pub what: String,
+    pub next_step: String,
 }
 
 /// A clone that joined.

@@ -44,6 +44,9 @@ impl IntentService {
 
     /// Returns the leases of open intents that run, with the seconds they still run at most.
     fn running(&self, leases: &dyn LeaseStore) -> Result<BTreeMap<IntentId, u64>, ServiceError> {
+        if self.registry.open_intents().next().is_none() {
+            return Ok(BTreeMap::new());
+        }
         let running: BTreeMap<String, Duration> = leases.running()?.into_iter().collect();
         let left =
             |intent: &Intent| running.get(intent.id.as_str()).map(|left| (intent.id.clone(), left.as_secs()));

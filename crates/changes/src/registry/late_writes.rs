@@ -90,3 +90,57 @@ fn a_write_that_was_lost_does_not_appear_behind_a_refusal() {
     assert_eq!(release_late(false), (true, false));
     assert_eq!(release_late(true), (true, true), "without voiding it does");
 }
+
+/// A store that takes a write and falls silent.
+struct SilentLog(Box<dyn EventLog>, std::sync::atomic::AtomicBool);
+
+impl SilentLog {
+    fn answer<T>(&self, answer: Result<T, StoreError>) -> Result<T, StoreError> {
+        match self.1.load(std::sync::atomic::Ordering::SeqCst) {
+            true => Err(StoreError::Unreachable { store: "s".into(), why: "no answer".into() }),
+            false => answer,
+        }
+    }
+}
+
+impl EventLog for SilentLog {
+    fn head(&self) -> Result<u64, StoreError> {
+        self.answer(self.0.head())
+    }
+    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError> {
+        self.0.append(expected_head, command, event)?;
+        self.1.store(true, std::sync::atomic::Ordering::SeqCst);
+        Ok(AppendOutcome::Unknown)
+    }
+    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError> {
+        self.answer(self.0.read_after(seq, limit))
+    }
+    fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
+        self.answer(self.0.find(command))
+    }
+    fn void(&self, command: &str) -> Result<Option<u64>, StoreError> {
+        self.answer(self.0.void(command))
+    }
+    fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
+        self.answer(self.0.watch(seq, wait))
+    }
+}
+
+#[test]
+fn a_store_that_falls_silent_after_a_write_is_not_called_a_refusal() {
+    let memory = MemoryStore::new();
+    memory.share(true);
+    let mut service = IntentService::on_store(&memory, Arc::new(HurryingMachine::default()));
+    service.log = Box::new(SilentLog(service.log, std::sync::atomic::AtomicBool::default()));
+    let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
+    let start = |service: &mut IntentService, id| {
+        let error = service.execute(&owner("a", 0), super::tests::start(id, id), &tree).map(drop);
+        error.expect_err("nobody answers").to_string()
+    };
+    let first = start(&mut service, "i-1");
+    assert!(first.contains("may be carried out"), "{first}");
+    assert_eq!(memory.log(LOG_NAME).head().expect("reads"), 1);
+    // Nothing was sent this time.
+    let second = start(&mut service, "i-2");
+    assert!(second.contains("no answer") && !second.contains("may be carried out"), "{second}");
+}

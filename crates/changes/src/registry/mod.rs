@@ -30,7 +30,7 @@ use observations::IntentObservations;
 use probity_core::{Digest, json};
 use probity_intents::registry::{
     CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentRegistry, OwnerNotice,
-    RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
+    RegistryAction, RegistryChange, RegistryCommand, RegistryEvent, RegistrySnapshot,
 };
 use probity_intents::{CommandId, IntentOwner, IntentScope, PeerIntent, ScopeEntry};
 use probity_paths::RepoPath;
@@ -40,7 +40,7 @@ use probity_team::TeamMembership;
 use probity_workspace::StateDirectory;
 use probity_workspace::clone_identity::CloneIdentity;
 use probity_workspace::run_claims::{self, OpenRunClaim};
-use probity_workspace::{ServiceError, Workspace, clock, git_transport, transparency_log};
+use probity_workspace::{ServiceError, Workspace, clock, transparency_log};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,6 +55,8 @@ const SHARED_ATTEMPTS_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_SHARED_PAUSE: Duration = Duration::from_millis(10);
 const MAX_SHARED_PAUSE: Duration = Duration::from_millis(500);
 const EVENTS_PER_READ: usize = 1_000;
+/// How many events of a shared log are between two cuts.
+const EVENTS_PER_CUT: u64 = 1_000;
 const MAX_DECISION_ATTEMPTS: usize = 10_000;
 /// How long a command waits for its turn. The turn lock only spares contenders useless decisions, so a process that
 /// was stopped while holding it must not block the others for longer.
@@ -147,7 +149,7 @@ impl IntentService {
         let store = team.store(workspace)?;
         let identity = crate::clone_registration::identity(workspace, &*store, LocalHost.host_name())?;
         let mut shell = Self::on_store(&*store, Arc::new(CloneHost(identity)));
-        shell.database = PathBuf::from(git_transport::shown_remote(&team.remote));
+        shell.database = PathBuf::from(team.store.shown());
         shell.cache = Some(RegistryCache::kept_current(dir.join("registry")));
         if let Some(observations) = &mut shell.observations {
             observations.keep_in(dir.join("observed"));
@@ -220,13 +222,45 @@ impl IntentService {
     /// Reads new events.
     pub fn refresh(&mut self) -> Result<(), ServiceError> {
         loop {
-            let records = self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ)?;
+            let records = match self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ) {
+                Err(StoreError::Cut { .. }) => {
+                    self.load_snapshot()?;
+                    continue;
+                }
+                records => records?,
+            };
             for record in &records {
                 self.apply_record(record)?;
             }
             if records.len() < EVENTS_PER_READ {
                 return Ok(());
             }
+        }
+    }
+
+    /// Goes on from the snapshot that stands for the events which were cut off.
+    fn load_snapshot(&mut self) -> Result<(), ServiceError> {
+        let gone = || self.damaged("events were cut off, and no snapshot stands for them".into());
+        let snapshot = self.log.snapshot()?.ok_or_else(gone)?;
+        let state: RegistrySnapshot = serde_json::from_slice(&snapshot.bytes)
+            .map_err(|error| self.damaged(format!("the snapshot at {}: {error}", snapshot.at)))?;
+        if state.head().seq.0 != snapshot.at || snapshot.at <= self.registry.head().seq.0 {
+            return Err(self.damaged(format!("the snapshot at {} is of another place", snapshot.at)));
+        }
+        self.registry = state.into();
+        Ok(())
+    }
+
+    /// Cuts the log of a shared store off from time to time: it has a quota. The writer of the right event does it, and a
+    /// failure is left to the next one.
+    fn cut_if_due(&self) {
+        let head = self.registry.head().seq.0;
+        if self.is_shared
+            && head.is_multiple_of(EVENTS_PER_CUT)
+            && let Ok(bytes) = serde_json::to_vec(&self.registry.snapshot())
+            && let Err(error) = self.log.cut(head, &bytes)
+        {
+            tracing::debug!(%error, "the log was not cut");
         }
     }
 
@@ -290,7 +324,10 @@ impl IntentService {
         command: &RegistryCommand,
         tree: &TreeFacts,
     ) -> Result<CommandResult, ServiceError> {
-        let done = self.try_execute(command, tree)?;
+        let mut may_be_written = false;
+        let done = self
+            .try_execute(command, tree, &mut may_be_written)
+            .map_err(|error| if may_be_written { unconfirmed(error) } else { error })?;
         if matches!(command.action, RegistryAction::Start { .. }) && !done.repeated {
             self.tidy(&command.by)?;
         }
@@ -312,7 +349,8 @@ impl IntentService {
         let seen = self.command_context()?;
         for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
             let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
-            if left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
+            // A shared store tells only an upper bound of the time left, so that use always renews.
+            if self.is_shared || left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
                 leases.renew(intent.id.as_str(), Duration::from_secs(intent.lease.seconds))?;
             }
         }
@@ -329,9 +367,9 @@ impl IntentService {
         &mut self,
         command: &RegistryCommand,
         tree: &TreeFacts,
+        may_be_written: &mut bool,
     ) -> Result<CommandResult, ServiceError> {
         let mut turn = None;
-        let mut may_be_written = false;
         let mut pause = FIRST_SHARED_PAUSE;
         let end = Instant::now() + SHARED_ATTEMPTS_TIMEOUT;
         for n_tries in 0..MAX_DECISION_ATTEMPTS {
@@ -349,7 +387,7 @@ impl IntentService {
             let seen = self.command_context_in(tree, runs)?;
             let decision = self.registry.decide(&seen, command);
             // A lost write may still be on its way: it must not appear behind a refusal (law 4).
-            if may_be_written
+            if *may_be_written
                 && matches!(decision, Err(_) | Ok(CommandDecision::Nothing))
                 && self.log.void(command.id.as_str())?.is_some()
             {
@@ -378,6 +416,7 @@ impl IntentService {
             match self.log.append(before, command.id.as_str(), &bytes)? {
                 AppendOutcome::At(_) => {
                     self.registry.apply_stored(&event, Digest::of(&bytes));
+                    self.cut_if_due();
                     drop(turn);
                     let notices = event.notices.clone();
                     return Ok(CommandResult { event: Some(*event), notices, repeated: false });
@@ -387,7 +426,7 @@ impl IntentService {
                 AppendOutcome::Moved { head, news } => {
                     self.is_fresh = self.is_shared && self.apply_news(head, &news)?;
                 }
-                AppendOutcome::Unknown => may_be_written = true,
+                AppendOutcome::Unknown => *may_be_written = true,
             }
             if self.is_shared {
                 if Instant::now() > end {
@@ -399,11 +438,16 @@ impl IntentService {
                 }
             }
         }
-        if may_be_written && self.log.void(command.id.as_str())?.is_some() {
-            self.refresh()?;
-            if let CommandDecision::Known(event) = self.registry.decide(&self.command_context()?, command)? {
-                return Ok(CommandResult::repeated(*event));
+        if *may_be_written {
+            if self.log.void(command.id.as_str())?.is_some() {
+                self.refresh()?;
+                if let CommandDecision::Known(event) =
+                    self.registry.decide(&self.command_context()?, command)?
+                {
+                    return Ok(CommandResult::repeated(*event));
+                }
             }
+            *may_be_written = false;
         }
         if self.is_shared {
             let why =
@@ -473,7 +517,13 @@ impl IntentService {
         at: EventSeq,
         decided: &RegistryEvent,
     ) -> Result<CommandResult, ServiceError> {
-        let stored = self.event(at)?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?;
+        let stored = match self.event(at) {
+            // It was carried out so long ago that the event itself was cut off.
+            Err(ServiceError::Store(StoreError::Cut { .. })) => {
+                return Err(CommandRefusal::CommandIdReused.into());
+            }
+            stored => stored?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?,
+        };
         if stored.request == decided.request {
             Ok(CommandResult::repeated(stored))
         } else {
@@ -498,7 +548,8 @@ impl IntentService {
         }
         let action = RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS };
         let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
-        self.try_execute(&RegistryCommand { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
+        let command = RegistryCommand { id, by: by.clone(), action };
+        self.try_execute(&command, &TreeFacts::default(), &mut false).map(drop)
     }
 
     fn apply_record(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
@@ -521,7 +572,15 @@ impl IntentService {
             if known.seq.0 > head {
                 return Err(cache::lost_events(&self.database, known.seq.0, head));
             }
-            let is_of_this_log = match self.event(known.seq)? {
+            // The same question brings the events that are new, so that a shared store is asked once.
+            let limit = if self.is_shared { EVENTS_PER_READ } else { 1 };
+            let records = match self.log.read_after(known.seq.0.saturating_sub(1), limit) {
+                // The cache is older than the cut: the snapshot replaces it.
+                Err(StoreError::Cut { .. }) => return self.catch_up_and_cache(),
+                records => records?,
+            };
+            let found = records.iter().find(|record| record.seq == known.seq.0);
+            let is_of_this_log = match found.map(|record| self.parse(record)).transpose()? {
                 Some(event) => event.digest() == known.digest,
                 None if self.is_shared && known.seq.0 > 0 => {
                     return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
@@ -531,17 +590,47 @@ impl IntentService {
             if is_of_this_log {
                 self.registry = snapshot.into();
                 self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
+                if self.is_shared {
+                    for record in records.iter().filter(|record| record.seq > known.seq.0) {
+                        self.apply_record(record)?;
+                    }
+                    if records.len() < limit {
+                        self.save_cache();
+                        return Ok(());
+                    }
+                }
             }
         }
+        self.catch_up_and_cache()
+    }
+
+    fn catch_up_and_cache(&mut self) -> Result<(), ServiceError> {
         self.refresh()?;
+        self.save_cache();
+        Ok(())
+    }
+
+    fn save_cache(&mut self) {
         if let Some(cache) = &mut self.cache {
             cache.save_if_behind(&self.registry);
         }
-        Ok(())
     }
 
     fn damaged(&self, why: String) -> ServiceError {
         damaged(&self.database, why)
+    }
+}
+
+/// Says of a store that fell silent that a write had been sent before: nobody may take the silence for a refusal (law 4).
+fn unconfirmed(error: ServiceError) -> ServiceError {
+    match error {
+        ServiceError::Store(StoreError::Unreachable { store, why }) => {
+            let why = format!(
+                "{why}; the request had been sent and may be carried out: `probity status` shows it once the store answers"
+            );
+            StoreError::Unreachable { store, why }.into()
+        }
+        error => error,
     }
 }
 
@@ -580,6 +669,8 @@ impl std::fmt::Debug for IntentService {
     }
 }
 
+#[cfg(test)]
+mod cut_log;
 #[cfg(test)]
 mod late_writes;
 #[cfg(test)]

@@ -4,11 +4,12 @@ use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::{Args, Subcommand};
 use probity_api::ExitCode;
-use probity_api::change::{TeamChange, TeamChangeAnswer, TeamClone, TeamView};
-use probity_changes::team::{self, TeamInit};
+use probity_api::change::{TeamChange, TeamChangeAnswer, TeamClone, TeamStoreMember, TeamView};
+use probity_changes::team::{self, TeamInit, TeamInitStore};
 use probity_workspace::{ServiceError, Workspace};
+use std::path::PathBuf;
 
-/// Share claims with other clones through the git remote
+/// Share claims with other clones through the git remote or etcd
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  probity team init --git origin\n  probity team join\n  probity team status"
@@ -31,24 +32,56 @@ pub(crate) enum TeamCommand {
 
 /// Make a team, write it into `probity.toml`, and join it
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  probity team init --git origin\n  \
-                        probity team init --git https://example.org/repository.git --line main")]
+#[command(
+    group = clap::ArgGroup::new("store").required(true),
+    after_help = "Examples:\n  probity team init --git origin\n  \
+                  probity team init --git https://example.org/repository.git --line main\n  \
+                  probity team init --etcd https://etcd-1:2379,https://etcd-2:2379 --ca ca.pem --user team-a"
+)]
 pub(crate) struct TeamInitArgs {
     /// The git remote that keeps the claims, below `refs/probity`: its name here, or an address
-    #[arg(long, value_name = "REMOTE")]
-    git: String,
+    #[arg(long, value_name = "REMOTE", group = "store")]
+    git: Option<String>,
+
+    /// The members of the etcd that keeps the claims, with commas between them
+    #[arg(long, value_name = "URL", group = "store", value_delimiter = ',')]
+    etcd: Vec<String>,
+
+    /// A file with the authorities that the members' certificates are held against [default: those of the system]
+    #[arg(long, value_name = "FILE", requires = "etcd")]
+    ca: Option<PathBuf>,
+
+    /// The user of etcd; its password is in the file that `PROBITY_TEAM_PASSWORD_FILE` names
+    #[arg(long, value_name = "NAME", requires = "etcd")]
+    user: Option<String>,
+
+    /// The part of etcd that the team owns, below `/probity` [default: the name of the user, or `team`]
+    #[arg(long, value_name = "NAME", requires = "etcd")]
+    namespace: Option<String>,
 
     /// The branch that changes are for [default: the current one]
     #[arg(long, value_name = "BRANCH")]
     line: Option<String>,
 }
 
+impl TeamInitArgs {
+    fn request(self) -> TeamInit {
+        let store = match self.git {
+            Some(remote) => TeamInitStore::Git { remote },
+            None => TeamInitStore::Etcd {
+                endpoints: self.etcd,
+                ca: self.ca,
+                user: self.user,
+                namespace: self.namespace,
+            },
+        };
+        TeamInit { store, line: self.line }
+    }
+}
+
 pub(crate) fn team(workspace: &Workspace, command: TeamCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
-        TeamCommand::Init(args) => {
-            let request = TeamInit { remote: args.git, line: args.line };
-            Ok(show_change(&team::init(workspace, &request)?))
-        }
+        TeamCommand::Init(args) => Ok(show_change(&team::init(workspace, &args.request())?)),
         TeamCommand::Join => Ok(show_change(&team::join(workspace)?)),
         TeamCommand::Leave => Ok(show_change(&team::leave(workspace)?)),
         TeamCommand::Status => {
@@ -87,6 +120,12 @@ fn show_team(view: &TeamView) {
         (None, Some(ms)) => ui::print_row("", format_args!("{} in {ms} ms", ui::good("answered"))),
         (None, None) => {}
     }
+    for (n, member) in view.members.iter().enumerate() {
+        ui::print_row(if n == 0 { "members" } else { "" }, member_words(member));
+    }
+    for warning in &view.warnings {
+        ui::print_row("warning", format_args!("{}: {}", warning.what, warning.next_step));
+    }
     if let Some(line) = &view.line {
         ui::print_row("line", line);
     }
@@ -101,6 +140,16 @@ fn show_team(view: &TeamView) {
     }
     for (n, clone) in view.clones.iter().enumerate() {
         ui::print_row(if n == 0 { "clones" } else { "" }, clone_words(clone));
+    }
+}
+
+fn member_words(member: &TeamStoreMember) -> String {
+    let TeamStoreMember { endpoint, version, is_leader, round_trip_ms, silent } = member;
+    let leads = if *is_leader { ", leader" } else { "" };
+    match (version, round_trip_ms, silent) {
+        (Some(version), Some(ms), _) => format!("{endpoint} {version}{leads}, answered in {ms} ms"),
+        (_, _, Some(why)) => format!("{endpoint} is silent: {why}"),
+        _ => endpoint.clone(),
     }
 }
 

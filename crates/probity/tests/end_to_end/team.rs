@@ -1,6 +1,8 @@
 //! Three clones of one remote, each as a machine of its own would have it.
 
 use crate::repo::{Outcome, Repo};
+use probity_testkit::etcd_cluster::EtcdCluster;
+use probity_testkit::{skip, wait_for};
 use std::path::PathBuf;
 
 struct Clones {
@@ -10,9 +12,14 @@ struct Clones {
 impl Clones {
     /// Makes a remote, a team on it, and two more clones that join.
     fn new() -> Self {
+        Self::on(&["--git", "origin"])
+    }
+
+    /// Makes a team on any store.
+    fn on(store: &[&str]) -> Self {
         let clones = Self { repo: Repo::new() };
         clones.repo.sh("git clone -q --bare . ../remote.git; git remote add origin ../remote.git");
-        let made = clones.repo.ask(&["team", "init", "--git", "origin", "--line", "main"]);
+        let made = clones.repo.ask(&[&["team", "init", "--line", "main"], store].concat());
         assert_eq!(made.exit_code, Some(0), "{made:#?}");
         clones.repo.sh("git add probity.toml; git commit -qm team; git push -q origin HEAD");
         for name in ["two", "three"] {
@@ -33,6 +40,13 @@ impl Clones {
         let words = [arguments, &["--json"]].concat();
         let output = self.repo.probity(&words).current_dir(self.path(name)).output().expect("starts");
         self.repo.outcome(&output)
+    }
+
+    /// Like [`Self::ask`], for a store that is in reach: members on a busy machine may take longer than a command waits.
+    fn ask_in_reach(&self, name: &str, arguments: &[&str]) -> Outcome {
+        wait_for("the store answers", || {
+            Some(self.ask(name, arguments)).filter(|outcome| outcome.json["reason"] != "TEAM.UNREACHABLE")
+        })
     }
 }
 
@@ -164,4 +178,58 @@ fn a_branch_or_an_edit_cannot_leave_the_team_and_a_copy_is_another_clone() {
     assert_eq!(left.json["change"], "left", "{left:#?}");
     let alone = clones.ask("three", &["status"]);
     assert_eq!(alone.json["intents"].as_array().map(Vec::len), Some(0), "{alone:#?}");
+}
+
+#[test]
+fn a_team_on_etcd_shares_claims_while_members_die() {
+    let Some(mut cluster) = EtcdCluster::start(3, &[]) else {
+        return skip!("no etcd: `cargo xtask team install` brings it");
+    };
+    let clones = Clones::on(&["--etcd", &cluster.endpoints().join(",")]);
+    let held = clones.ask_in_reach("one", &["start", "src/a.py", "-m", "fix it", "--agent", "ann"]);
+    assert_eq!(held.json["status"], "active", "{held:#?}");
+    let blocked = clones.ask_in_reach("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(blocked.json["reason"], "coordination", "{blocked:#?}");
+    let status = clones.ask("three", &["team", "status"]);
+    assert_eq!(status.json["team"]["members"].as_array().map(Vec::len), Some(3), "{status:#?}");
+    assert_eq!(status.json["team"]["clones"].as_array().map(Vec::len), Some(3), "{status:#?}");
+    let killed = cluster.leader();
+    cluster.kill(killed);
+    cluster.wait_until_led();
+    let still = clones.ask_in_reach("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(still.json["reason"], "coordination", "{still:#?}");
+    let granted = clones.ask_in_reach("two", &["start", "src/b.py", "-m", "b", "--agent", "bo"]);
+    assert_eq!(granted.json["status"], "active", "{granted:#?}");
+    let status = clones.ask("three", &["team", "status"]);
+    assert!(status.json["team"]["members"][killed]["silent"].is_string(), "{status:#?}");
+    let doctor = clones.ask("three", &["doctor"]);
+    let checks = doctor.json["checks"].as_array().expect("checks");
+    let team = checks.iter().find(|check| check["name"] == "team").expect("one about the team");
+    assert_eq!(team["status"], "warning", "{team:#?}");
+    // Without a majority nothing is claimed, what was known is shown, and a finish waits.
+    std::fs::write(clones.path("one").join("src/a.py"), "a = 5\n").expect("writes");
+    for n in 0..3 {
+        cluster.kill(n);
+    }
+    let refused = clones.ask("two", &["start", "src/c.py", "-m", "c", "--agent", "bo"]);
+    assert_eq!(
+        (&refused.json["reason"], refused.exit_code),
+        (&"TEAM.UNREACHABLE".into(), Some(3)),
+        "{refused:#?}"
+    );
+    let shown = clones.ask("two", &["status"]);
+    assert!(shown.json["intents"].as_array().is_some_and(|intents| intents.len() == 2), "{shown:#?}");
+    let finished = clones.ask("one", &["finish", "--agent", "ann"]);
+    assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+    for n in 0..3 {
+        cluster.start_member(n);
+    }
+    cluster.wait_until_led();
+    // The next command that reaches the store sends the release.
+    wait_for("nothing waits", || {
+        let status = clones.ask("one", &["team", "status"]);
+        (status.json["team"]["n_pending"] == 0).then_some(())
+    });
+    let free = clones.ask_in_reach("three", &["start", "src/a.py", "-m", "rename", "--agent", "cy"]);
+    assert_eq!(free.json["status"], "active", "{free:#?}");
 }

@@ -1,0 +1,92 @@
+//! Measurements: `cargo xtask team bench`. They hold nothing against a bar, because other programs share the machine; every
+//! figure stands beside one of SQLite in the same run.
+
+use super::claim_workers::{ClaimRun, judged, run_workers};
+use super::{NO_ETCD, options, store};
+use probity_storage::ports::{AppendOutcome, StorageEngine};
+use probity_storage::sqlite::SqliteStore;
+use probity_team::etcd::{EtcdOptions, EtcdStore};
+use probity_testkit::etcd_cluster::EtcdCluster;
+use probity_testkit::history::CallOutcome;
+use probity_testkit::skip;
+use std::time::{Duration, Instant};
+
+/// How long one measurement lasts.
+const MEASUREMENT_INTERVAL: Duration = Duration::from_secs(10);
+const WORKERS: usize = 8;
+/// What 10,000 open intents of some 600 bytes come to.
+const SNAPSHOT_BYTES: usize = 6_000_000;
+
+fn in_repository(cluster: &EtcdCluster, repository: &str) -> EtcdStore {
+    let options = EtcdOptions { repository: repository.into(), ..options(cluster.endpoints()) };
+    EtcdStore::open(options).expect("opens")
+}
+
+/// Counts claims (a claim and its release: two durable appends) in a fixed time, on one contended path.
+fn claims_on_one_path<S: StorageEngine>(name: &str, n_workers: usize, store: impl Fn() -> S + Sync) {
+    let run = ClaimRun::new(n_workers, &["a"]);
+    let began = Instant::now();
+    run_workers(&run, |_| store(), || std::thread::sleep(MEASUREMENT_INTERVAL));
+    let rate = run.n_events() as f64 / 2.0 / began.elapsed().as_secs_f64();
+    let n_refused = run.calls().iter().filter(|call| matches!(call.outcome, CallOutcome::Refused(_))).count();
+    judged(&run, &*store().log("claims"));
+    println!("{name}, {n_workers} workers on one path: {rate:.0} claims/s, {n_refused} refusals");
+}
+
+#[test]
+#[ignore = "a measurement: `cargo xtask team bench`"]
+fn claims_per_second_beside_sqlite() {
+    let Some(cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
+    let directory = tempfile::tempdir().expect("a directory");
+    for n_workers in [1, WORKERS] {
+        let repository = format!("0123456789-{n_workers}");
+        claims_on_one_path("etcd, 3 members", n_workers, || in_repository(&cluster, &repository));
+        let file = directory.path().join(format!("{n_workers}.sqlite"));
+        claims_on_one_path("SQLite", n_workers, || SqliteStore::open(&file).expect("opens"));
+    }
+    let runs: Vec<ClaimRun> = (0..WORKERS).map(|_| ClaimRun::new(1, &["a"])).collect();
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for (n, run) in runs.iter().enumerate() {
+            let cluster = &cluster;
+            scope.spawn(move || {
+                let open = |_| in_repository(cluster, &format!("0123456789-at-once-{n}"));
+                run_workers(run, open, || std::thread::sleep(MEASUREMENT_INTERVAL));
+            });
+        }
+    });
+    let n_events: u64 = runs.iter().map(ClaimRun::n_events).sum();
+    let rate = n_events as f64 / 2.0 / began.elapsed().as_secs_f64();
+    println!("etcd, 3 members, {WORKERS} repositories with one worker each: {rate:.0} claims/s");
+}
+
+#[test]
+#[ignore = "a measurement: `cargo xtask team bench`"]
+fn a_warm_read_is_one_round_trip() {
+    let Some(cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
+    let store = store(cluster.endpoints());
+    let log = store.log("l");
+    assert_eq!(log.append(0, "a", &[b'x'; 1_200]).expect("appends"), AppendOutcome::At(1));
+    let before = store.traffic();
+    let began = Instant::now();
+    assert_eq!(log.read_after(0, 1_000).expect("reads").len(), 1);
+    let took = began.elapsed();
+    let (requests, bytes) = store.traffic();
+    let (requests, bytes) = (requests - before.0, bytes - before.1);
+    println!("a read of the last event (1.2 kB), nothing new: {requests} request, {bytes} bytes, {took:.1?}");
+    assert_eq!(requests, 1);
+}
+
+#[test]
+#[ignore = "a measurement: `cargo xtask team bench`"]
+fn a_cold_start_reads_the_snapshot() {
+    let Some(cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
+    let log = store(cluster.endpoints()).log("l");
+    assert_eq!(log.append(0, "a", b"1").expect("appends"), AppendOutcome::At(1));
+    log.cut(1, &vec![b'x'; SNAPSHOT_BYTES]).expect("is cut");
+    let cold = store(cluster.endpoints()).log("l");
+    let began = Instant::now();
+    let snapshot = cold.snapshot().expect("reads").expect("is there");
+    assert_eq!(snapshot.bytes.len(), SNAPSHOT_BYTES);
+    println!("a cold start with a snapshot of {} MB: {:.1?}", SNAPSHOT_BYTES / 1_000_000, began.elapsed());
+}
