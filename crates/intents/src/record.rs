@@ -83,6 +83,8 @@ pub enum IntentStatus {
     Active,
     /// Waits, and holds nothing.
     Queued,
+    /// Finished, but its work has not arrived on its line yet: it still keeps other trees off.
+    Landing,
     /// Finished.
     Released,
     /// Given up.
@@ -93,7 +95,7 @@ pub enum IntentStatus {
 
 impl IntentStatus {
     pub const fn is_closed(self) -> bool {
-        !matches!(self, Self::Active | Self::Queued)
+        !matches!(self, Self::Active | Self::Queued | Self::Landing)
     }
 }
 
@@ -107,9 +109,10 @@ pub struct PeerIntent {
 }
 
 impl PeerIntent {
-    /// Returns true if this is another owner's claim that must be respected.
+    /// Returns true if this is another owner's claim that must be respected. A landing one of the reader's own tree
+    /// is no peer: see [`crate::registry::Intent::keeps_off`].
     pub fn is_live(&self) -> bool {
-        self.status == IntentStatus::Active && self.ownership.is_foreign()
+        matches!(self.status, IntentStatus::Active | IntentStatus::Landing) && self.ownership.is_foreign()
     }
 }
 

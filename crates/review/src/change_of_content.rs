@@ -109,6 +109,10 @@ fn run_change(
     })
 }
 
+const fn is_finished(status: IntentStatus) -> bool {
+    matches!(status, IntentStatus::Released | IntentStatus::Landing)
+}
+
 fn intent_that_left(
     workspace: &Workspace,
     store: &SqliteStore,
@@ -118,8 +122,8 @@ fn intent_that_left(
     let receipts = ReceiptStore::open(workspace);
     let service = IntentService::open(workspace)?;
     let mut finished: Vec<_> =
-        service.registry().intents().filter(|intent| intent.status == IntentStatus::Released).collect();
-    finished.sort_by_key(|intent| std::cmp::Reverse(intent.closed_at));
+        service.registry().intents().filter(|intent| is_finished(intent.status)).collect();
+    finished.sort_by_key(|intent| std::cmp::Reverse(intent.closed_at.unwrap_or(intent.expires_at)));
     for intent in finished {
         let Some(entry) = intent.scope.entries().find(|entry| entry.covers(path.as_bytes())) else {
             continue;

@@ -15,9 +15,9 @@ mod team;
 pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 pub use finish::{
-    ChangeAttribution, ChangeEnforcement, ChangedPath, ClaimsSummary, CommittedElsewhere, ExternalChange,
-    ExternalChanges, FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory,
-    ReceiptHealth, RefutedClaim, WorseFinding,
+    ChangeAttribution, ChangeEnforcement, ChangedPath, ClaimsSummary, CommittedElsewhere, Coordination,
+    ExternalChange, ExternalChanges, FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary,
+    HealthAdvisory, LandingHold, LandingWait, OverlappingIntent, ReceiptHealth, RefutedClaim, WorseFinding,
 };
 pub use hygiene::{
     FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts, StartHygieneAnswer,
@@ -27,7 +27,7 @@ pub use intents::{
     AmendmentView, ChainStatus, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer,
     IntentLogAnswer, IntentResetAnswer, IntentView, LoggedEvent, OwnerView, ResetAction, ResetEntry,
 };
-pub use neighbors::{ConcurrentRun, ConcurrentWork, RelatedIntent, RelatedIntentAction};
+pub use neighbors::{ClaimRelationWord, ConcurrentRun, ConcurrentWork, RelatedIntent, RelatedIntentAction};
 pub use patch_trail::{PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
 pub use request::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{
@@ -35,4 +35,7 @@ pub use start::{
     StartBudget, StartObstacle,
 };
 pub use status::{DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer};
-pub use team::{TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamView};
+pub use team::{
+    LandedChange, TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamStatusAnswer, TeamView,
+    WaitingChange,
+};
