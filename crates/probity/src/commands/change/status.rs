@@ -108,7 +108,7 @@ fn show_status(answer: &StatusAnswer) {
     for line in &answer.intents {
         let state = match (line.status, line.queue_position) {
             (IntentStatus::Queued, Some(place)) => ui::warn(format_args!("queued at position {place} for")),
-            (IntentStatus::Landing, _) => ui::warn("finished, and lands"),
+            (IntentStatus::Landing, _) => ui::warn("finished, and waits for the landing of"),
             _ => ui::good("holds"),
         };
         let paths: Vec<String> = line.allowed_files.iter().take(3).map(ToString::to_string).collect();
