@@ -147,5 +147,6 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<change::StatusAnswer>(),
     SchemaEntry::of::<change::TeamChangeAnswer>(),
     SchemaEntry::of::<change::TeamStatusAnswer>(),
+    SchemaEntry::of::<change::TeamLandedAnswer>(),
     SchemaEntry::of::<work::WorkReport>(),
 ];

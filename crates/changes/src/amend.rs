@@ -27,7 +27,7 @@ pub fn amend(
     let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
     check_named_paths(workspace, declared)?;
     let frame = RootMapping::for_workspace(workspace);
-    let mut shell = IntentService::open(workspace)?;
+    let mut shell = IntentService::open_with(workspace, intent_id)?;
     let held: Vec<_> =
         shell.registry().intents().map(|intent| frame.to_workspace_scope(&intent.scope)).collect();
     let held = held.iter().flat_map(|scope| scope.allowed_files.iter().chain(&scope.allowed_related));

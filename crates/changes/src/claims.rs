@@ -120,7 +120,7 @@ pub fn carried_intent(
     credentials: &CallerCredentials,
     name: &str,
 ) -> Result<CarriedIntent, ServiceError> {
-    let shell = IntentService::open(workspace)?;
+    let shell = IntentService::open_with(workspace, name)?;
     let intent = shell.resolve(name)?;
     let kept = HandleStore::of(workspace).get(&intent.id)?;
     let reader = shell.owner_of(&credentials.caller_for_intent(kept.as_ref()))?;

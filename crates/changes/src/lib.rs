@@ -25,6 +25,7 @@ mod enforcement;
 mod finish;
 mod finish_evidence;
 mod hygiene_view;
+mod landing;
 mod linked_paths;
 mod missing_paths;
 mod patch_trail;
@@ -35,6 +36,7 @@ mod start_context;
 mod state_files;
 mod status;
 pub mod team;
+mod team_context;
 pub mod uncommitted_work;
 mod validate;
 

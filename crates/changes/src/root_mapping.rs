@@ -4,7 +4,7 @@
 //! the working tree. A caller names paths from its own root. If the two are the same, nothing is translated.
 
 use probity_core::bytes::escape;
-use probity_intents::{IntentScope, ScopeEntry, ScopeEntrySet};
+use probity_intents::{IntentScope, LackingWork, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use probity_team::TeamMembership;
 use probity_workspace::Workspace;
@@ -93,6 +93,15 @@ impl RootMapping {
             allowed_related: self.to_workspace_entries(&scope.allowed_related),
             forbidden: scope.forbidden.iter().map(down).collect(),
         }
+    }
+
+    /// Translates the paths of work that a tree lacks from the registry.
+    pub(crate) fn to_workspace_lacking(&self, lacking: &[LackingWork]) -> Vec<LackingWork> {
+        let translated = |work: &LackingWork| LackingWork {
+            paths: work.paths.iter().map(|path| self.to_workspace_path(path)).collect(),
+            ..work.clone()
+        };
+        lacking.iter().map(translated).collect()
     }
 
     fn join(&self, name: &[u8]) -> Vec<u8> {

@@ -8,7 +8,6 @@ use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze;
 use probity_quality::contract::{self as judge, AnalysisSide, BaselineFile};
-use probity_team::TeamMembership;
 use probity_workspace::gates::StartPrograms;
 use probity_workspace::judging_policy::{JudgingPolicy, policy_at_start};
 use probity_workspace::progress::ProgressStep;
@@ -70,11 +69,12 @@ impl StartContext {
         self.status.state.dirty.keys().map(|path| self.paths.to_repo_path(path)).collect()
     }
 
-    /// Returns the base of a change of `scope`, and stores what its finish will need.
+    /// Returns the base of a change of `scope` at a place (tree and line), and stores what its finish will need.
     pub(crate) fn base(
         &self,
         workspace: &Workspace,
         scope: &IntentScope,
+        place: IntentBase,
     ) -> Result<IntentBase, ServiceError> {
         let objects = workspace.state.objects();
         let content = |entry: &probity_intents::ScopeEntry| {
@@ -110,8 +110,7 @@ impl StartContext {
             head: record.head,
             snapshot_root: Some(self.status.snapshot.root()),
             dirty_snapshot: Some(kept),
-            tree: Some(self.paths.root_name()),
-            line: TeamMembership::of(&workspace.state)?.and_then(|team| team.line),
+            ..place
         })
     }
 }
@@ -137,7 +136,7 @@ mod tests {
         let run = ground.analysis.as_ref().expect("is analyzed");
         let loaded = analyze::settings(&ground.policy.policy.analysis).expect("settings");
         assert_eq!(run.run.settings, loaded);
-        let base = ground.base(&workspace, &IntentScope::default()).expect("is kept");
+        let base = ground.base(&workspace, &IntentScope::default(), IntentBase::default()).expect("is kept");
         let kept = base.dirty_snapshot.and_then(|kept| workspace.state.objects().get(&kept).expect("reads"));
         let record = StartRecord::parse(&kept.expect("is there")).expect("a record");
         assert_eq!(record.policy, Some((false, Digest::of(policy.as_bytes()))));

@@ -8,11 +8,11 @@ use crate::registry::view::format_time;
 use crate::registry::{Caller, HandleStore, IntentService};
 use probity_api::SystemPath;
 use probity_api::change::{
-    DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer,
+    Coordination, DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer,
 };
 use probity_core::text::short_id;
-use probity_intents::registry::{Intent, IntentRegistry};
-use probity_intents::{ClaimIndex, IntentId, IntentStatus, Ownership, PeerIntent};
+use probity_intents::registry::{CommandContext, Intent, IntentRegistry};
+use probity_intents::{ClaimIndex, IntentId, IntentOwner, IntentStatus, Ownership, PeerIntent};
 use probity_paths::RepoPath;
 use probity_policy::Policy;
 use probity_quality::analysis_store::AnalysisStore;
@@ -68,25 +68,17 @@ pub fn status_of(
     let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     shell.touch(&owner)?;
-    let circumstances = shell.command_context()?;
     let frame = RootMapping::for_workspace(workspace);
     let run_id = analyze::run_id(policy, &look.snapshot)?;
-    let handles = HandleStore::of(workspace);
-    let kept = handles.own_intents(shell.registry(), caller);
-    let usable: BTreeSet<IntentId> =
-        handles.usable_handles(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
-    let seen = RegistryView {
-        registry: shell.registry(),
-        owner: &owner,
-        context: &circumstances,
-        paths: &frame,
-        kept: &kept,
+    let team = RegistryPart::read(workspace, caller, &shell, &owner, false)?;
+    let local = if shell.is_shared() { Some(IntentService::open_local(workspace)?) } else { None };
+    let local = match &local {
+        Some(local) => Some(RegistryPart::read(workspace, caller, local, &owner, true)?),
+        None => None,
     };
-    let mut open: Vec<&Intent> = shell.registry().open_intents().collect();
-    open.sort_by_key(|intent| (intent.declared_at, &intent.id));
-    let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
-    let here: Vec<PeerIntent> =
-        open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
+    let parts: Vec<&RegistryPart<'_>> = std::iter::once(&team).chain(&local).collect();
+    let kept: BTreeSet<IntentId> = parts.iter().flat_map(|part| part.kept.iter().cloned()).collect();
+    let here: Vec<PeerIntent> = parts.iter().flat_map(|part| part.peers_here(&frame)).collect();
     let finished = FinishedWork::of(workspace, shell.registry(), &frame);
     let (mut dirty, counts) = summarize_dirty_paths(look, &frame, &here, &kept, finished);
     for group in &mut dirty.finished {
@@ -98,30 +90,7 @@ pub fn status_of(
             None
         };
     }
-    let line = |intent: &&Intent| {
-        let left = |end: u64| end.saturating_sub(circumstances.now.0);
-        IntentLine {
-            intent_id: intent.id.clone(),
-            status: intent.status,
-            ownership: intent.ownership(&owner, &circumstances),
-            agent: intent.owner.label.clone(),
-            owner: (&intent.owner).into(),
-            handle_kept: usable.contains(&intent.id),
-            is_yours: intent.ownership(&owner, &circumstances).is_own() || is_kept(&seen.peer(intent), &kept),
-            description: intent.description.clone(),
-            allowed_files: frame.to_workspace_entries(&intent.scope.allowed_files),
-            since: format_time(intent.declared_at),
-            age_seconds: circumstances.now.0.saturating_sub(intent.declared_at.0),
-            lease_left_seconds: left(intent.lease(&circumstances).ends_at().0),
-            life_left_seconds: left(intent.ends_at(&circumstances).0),
-            queue_position: shell.registry().queue_position(&intent.id, &owner, &circumstances),
-            n_dirty: counts.get(&intent.id).copied().unwrap_or(0),
-            is_here: is_here(intent),
-            task: intent.task.clone(),
-            line: intent.base.line.clone(),
-        }
-    };
-    let intents: Vec<IntentLine> = open.iter().map(line).collect();
+    let intents: Vec<IntentLine> = parts.iter().flat_map(|part| part.lines(&frame, &counts)).collect();
     let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
     let run_line = |run: OpenRunClaim| RunLine {
         is_here: run.root.starts_with(top),
@@ -150,6 +119,92 @@ pub fn status_of(
         dirty,
         notices: shell.registry().notices(&owner),
     })
+}
+
+/// The open intents of one registry, as a reader sees them. A clone in a team has two: the team's, and its own for changes
+/// that were started without asking the store of the team.
+struct RegistryPart<'a> {
+    service: &'a IntentService,
+    owner: &'a IntentOwner,
+    context: CommandContext,
+    kept: BTreeSet<IntentId>,
+    usable: BTreeSet<IntentId>,
+    /// In order of their declaration.
+    open: Vec<&'a Intent>,
+}
+
+impl<'a> RegistryPart<'a> {
+    fn read(
+        workspace: &Workspace,
+        caller: &Caller,
+        service: &'a IntentService,
+        owner: &'a IntentOwner,
+        only_uncoordinated: bool,
+    ) -> Result<Self, ServiceError> {
+        let handles = HandleStore::of(workspace);
+        let usable = handles.usable_handles(service.registry()).into_iter();
+        let open = service.registry().open_intents();
+        let mut open: Vec<&Intent> =
+            open.filter(|intent| !only_uncoordinated || intent.base.is_uncoordinated).collect();
+        open.sort_by_key(|intent| (intent.declared_at, &intent.id));
+        Ok(Self {
+            service,
+            owner,
+            context: service.command_context()?,
+            kept: handles.own_intents(service.registry(), caller),
+            usable: usable.map(|kept| kept.intent_id).collect(),
+            open,
+        })
+    }
+
+    fn view<'s>(&'s self, paths: &'s RootMapping) -> RegistryView<'s> {
+        RegistryView {
+            registry: self.service.registry(),
+            owner: self.owner,
+            context: &self.context,
+            paths,
+            kept: &self.kept,
+        }
+    }
+
+    /// Returns the intents that can have made uncommitted changes of this working tree.
+    fn peers_here(&self, frame: &RootMapping) -> Vec<PeerIntent> {
+        let seen = self.view(frame);
+        let is_meant = |intent: &&&Intent| is_here(intent, frame) && intent.status != IntentStatus::Landing;
+        self.open.iter().filter(is_meant).map(|intent| seen.peer(intent)).collect()
+    }
+
+    fn lines(&self, frame: &RootMapping, n_dirty: &BTreeMap<IntentId, usize>) -> Vec<IntentLine> {
+        let (seen, owner) = (self.view(frame), self.owner);
+        let left = |end: u64| end.saturating_sub(self.context.now.0);
+        let line = |intent: &&Intent| IntentLine {
+            intent_id: intent.id.clone(),
+            status: intent.status,
+            ownership: intent.ownership(owner, &self.context),
+            agent: intent.owner.label.clone(),
+            owner: (&intent.owner).into(),
+            handle_kept: self.usable.contains(&intent.id),
+            is_yours: intent.ownership(owner, &self.context).is_own()
+                || is_kept(&seen.peer(intent), &self.kept),
+            description: intent.description.clone(),
+            allowed_files: frame.to_workspace_entries(&intent.scope.allowed_files),
+            since: format_time(intent.declared_at),
+            age_seconds: self.context.now.0.saturating_sub(intent.declared_at.0),
+            lease_left_seconds: left(intent.lease(&self.context).ends_at().0),
+            life_left_seconds: left(intent.ends_at(&self.context).0),
+            queue_position: self.service.registry().queue_position(&intent.id, owner, &self.context),
+            n_dirty: n_dirty.get(&intent.id).copied().unwrap_or(0),
+            is_here: is_here(intent, frame),
+            task: intent.task.clone(),
+            line: intent.base.line.clone(),
+            coordination: intent.base.is_uncoordinated.then_some(Coordination::None),
+        };
+        self.open.iter().map(line).collect()
+    }
+}
+
+fn is_here(intent: &Intent, frame: &RootMapping) -> bool {
+    intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree))
 }
 
 /// Returns the layers that nobody uses, so that they wait for a decision.
@@ -222,7 +277,9 @@ fn next_step(
 ) -> String {
     let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
     let own = |status| intents.iter().find(|line| line.is_yours && line.status == status);
-    let lapsed = intents.iter().find(|line| line.is_yours && line.lease_left_seconds == 0);
+    let is_landing = |line: &IntentLine| line.status == IntentStatus::Landing;
+    let is_lapsed = |line: &&IntentLine| line.is_yours && line.lease_left_seconds == 0 && !is_landing(line);
+    let lapsed = intents.iter().find(is_lapsed);
     if let Some(line) = lapsed {
         let id = short(line);
         format!("your lease lapsed: `probity intent renew {id}`, or `probity finish {id}`")
@@ -231,6 +288,11 @@ fn next_step(
     } else if let Some(line) = own(IntentStatus::Queued) {
         format!(
             "you are queued: `probity intent promote {}` when those before you have finished",
+            short(line)
+        )
+    } else if let Some(line) = own(IntentStatus::Landing).filter(|line| line.is_here) {
+        format!(
+            "push the finished work of {}, then `probity team landed`: until then it keeps others off its paths",
             short(line)
         )
     } else if let Some(gone) = intents.iter().find(|line| line.ownership == Ownership::Recoverable) {

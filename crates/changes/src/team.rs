@@ -1,13 +1,17 @@
 //! The team of a clone: makes, joins and leaves it, and shows whether its store can be reached.
 
 use crate::clone_registration::{CLONES_SPACE, forget, parse_record, register};
+use crate::landing;
 use crate::registry::view::is_of_this_tree;
-use crate::registry::{IntentService, LocalHost, RegistryHost, pending};
+use crate::registry::{Caller, IntentService, LocalHost, RegistryHost, pending};
+use crate::team_context::{JoinedRules, TeamContext};
 use probity_api::change::{
-    TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamStoreMember, TeamView, TeamWarning,
+    TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamStatusAnswer, TeamStoreMember, TeamView,
+    TeamWarning, WaitingChange,
 };
 use probity_core::ReasonCode;
 use probity_core::text::count;
+use probity_intents::IntentStatus;
 use probity_intents::registry::Intent;
 use probity_policy::{TeamRules, TeamStoreKind};
 use probity_storage::{StoreError, durable};
@@ -64,6 +68,7 @@ pub fn init(workspace: &Workspace, request: &TeamInit) -> Result<TeamChangeAnswe
     register(workspace, &*team.store(workspace)?, LocalHost.host_name())?;
     append_to_policy(workspace, &team)?;
     team.save(&workspace.state)?;
+    JoinedRules::from(&rules).save(&workspace.state)?;
     Ok(change_answer(
         TeamChange::Made,
         &team,
@@ -75,7 +80,10 @@ pub fn init(workspace: &Workspace, request: &TeamInit) -> Result<TeamChangeAnswe
 fn store_rules(workspace: &Workspace, store: &TeamInitStore) -> Result<TeamRules, ServiceError> {
     match store {
         TeamInitStore::Git { remote } => {
-            let address = git_history::remote_address(workspace, remote)?;
+            let address = match &workspace.git {
+                Some(git) => git_history::remote_address(git, remote)?,
+                None => None,
+            };
             let remote = absolute(&workspace.root, address.as_deref().unwrap_or(remote));
             let store = Some(TeamStoreKind::Git);
             Ok(TeamRules { store, remote: Some(remote), ..TeamRules::default() })
@@ -111,6 +119,7 @@ pub fn join(workspace: &Workspace) -> Result<TeamChangeAnswer, ServiceError> {
     }
     register(workspace, &*team.store(workspace)?, LocalHost.host_name())?;
     team.save(&workspace.state)?;
+    JoinedRules::from(&policy.team).save(&workspace.state)?;
     Ok(change_answer(TeamChange::Joined, &team, "`probity status` shows who works on what in all clones"))
 }
 
@@ -118,8 +127,7 @@ pub fn join(workspace: &Workspace) -> Result<TeamChangeAnswer, ServiceError> {
 pub fn leave(workspace: &Workspace) -> Result<TeamChangeAnswer, ServiceError> {
     let Some(team) = TeamMembership::of(&workspace.state)? else { return Err(in_no_team()) };
     let service = IntentService::open(workspace)?;
-    let n_here =
-        service.registry().open_intents().filter(|intent| is_of_this_tree(workspace, &intent.base)).count();
+    let n_here = open_changes(&service).filter(|intent| is_of_this_tree(workspace, &intent.base)).count();
     if n_here > 0 || pending::count(&workspace.state) > 0 {
         return Err(open_intents(n_here.max(1)));
     }
@@ -130,6 +138,7 @@ pub fn leave(workspace: &Workspace) -> Result<TeamChangeAnswer, ServiceError> {
         Err(fault) => return Err(fault),
     }
     TeamMembership::remove(&workspace.state)?;
+    JoinedRules::remove(&workspace.state)?;
     Ok(change_answer(
         TeamChange::Left,
         &team,
@@ -160,7 +169,7 @@ pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
             let Some(record) = parse_record(&value) else { continue };
             let is_of_clone = |intent: &&Intent| intent.owner.session.as_ref() == Some(&record.session);
             clones.push(TeamClone {
-                n_open: service.registry().open_intents().filter(is_of_clone).count(),
+                n_open: open_changes(&service).filter(is_of_clone).count(),
                 is_here: name == identity.clone,
                 clone: name,
                 host: record.host,
@@ -183,11 +192,9 @@ pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
         unreachable,
         round_trip_ms,
         head: registry.head().seq.0,
-        n_open: registry.open_intents().count(),
-        n_open_here: registry
-            .open_intents()
-            .filter(|intent| is_of_this_tree(workspace, &intent.base))
-            .count(),
+        n_open: open_changes(&service).count(),
+        n_open_here: open_changes(&service).filter(|intent| is_of_this_tree(workspace, &intent.base)).count(),
+        n_landing: registry.open_intents().count() - open_changes(&service).count(),
         n_pending,
         members: checkup.members.into_iter().map(member_view).collect(),
         warnings: checkup.warnings.into_iter().map(warning_view).collect(),
@@ -203,6 +210,47 @@ fn member_view(member: TeamMemberState) -> TeamStoreMember {
 
 fn warning_view((what, next_step): (String, &'static str)) -> TeamWarning {
     TeamWarning { what, next_step: next_step.to_owned() }
+}
+
+/// Returns the intents that are not finished.
+fn open_changes(service: &IntentService) -> impl Iterator<Item = &Intent> {
+    service.registry().open_intents().filter(|intent| intent.status != IntentStatus::Landing)
+}
+
+/// Looks for finished work on the branches of the remote that this clone fetched or pushed, and ends the wait of what is
+/// there.
+pub fn landed(workspace: &Workspace, caller: &Caller) -> Result<TeamLandedAnswer, ServiceError> {
+    let Some(team) = TeamContext::of(workspace)? else { return Err(in_no_team()) };
+    let mut service = IntentService::open(workspace)?;
+    if let Some(why) = service.offline() {
+        return Err(ServiceError::refused(ReasonCode::TeamUnreachable, why));
+    }
+    let by = service.owner_of(caller)?;
+    let ids = landing::not_on_line(&service, &team);
+    let landed = landing::land_found(workspace, &team, &mut service, &by, &ids)?;
+    let seen = service.command_context()?;
+    let is_landing = |intent: &&Intent| intent.status == IntentStatus::Landing && !intent.is_over(&seen);
+    let waiting: Vec<WaitingChange> = service
+        .registry()
+        .open_intents()
+        .filter(is_landing)
+        .map(|intent| WaitingChange {
+            intent_id: intent.id.clone(),
+            agent: intent.owner.label.clone(),
+            host: intent.owner.host.clone(),
+            line: intent.base.line.clone(),
+            is_here: is_of_this_tree(workspace, &intent.base),
+            left_seconds: intent.ends_at(&seen).0.saturating_sub(seen.now.0),
+        })
+        .collect();
+    let next_step = match (landed.as_slice(), waiting.as_slice()) {
+        (_, []) => "nothing waits for its landing".to_owned(),
+        (_, waiting) if waiting.iter().any(|change| change.is_here) => {
+            "commit and push the finished work of this tree, then ask again".to_owned()
+        }
+        _ => "`git fetch` shows what others pushed; then ask again".to_owned(),
+    };
+    Ok(TeamLandedAnswer { landed, waiting, next_step })
 }
 
 /// Refuses a start in a clone whose policy names a team that it has not joined: its claims would bind nobody.

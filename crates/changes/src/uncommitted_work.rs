@@ -65,9 +65,13 @@ impl<'a> FinishedWork<'a> {
     pub(super) fn of(workspace: &'a Workspace, registry: &'a IntentRegistry, frame: &'a RootMapping) -> Self {
         let is_of_this_root =
             |intent: &&Intent| intent.base.tree.as_ref().is_some_and(|tree| *tree == frame.root_name());
-        let released = registry.intents().filter(|intent| intent.status == IntentStatus::Released);
+        let released = registry
+            .intents()
+            .filter(|intent| matches!(intent.status, IntentStatus::Released | IntentStatus::Landing));
         let mut finished: Vec<&Intent> = released.filter(is_of_this_root).collect();
-        finished.sort_by_key(|intent| std::cmp::Reverse((intent.closed_at, &intent.id)));
+        finished.sort_by_key(|intent| {
+            std::cmp::Reverse((intent.closed_at.unwrap_or(intent.expires_at), &intent.id))
+        });
         Self { workspace, frame, finished, records: BTreeMap::new() }
     }
 

@@ -73,6 +73,7 @@ pub enum FinishNextStep {
     AnalyzeThenStart,
     RevertOrWidenScope,
     AnalyzeThenFinish,
+    RebaseThenFinish,
     FixOrWidenScope,
     RetryReceipt,
     ClearIntent,
@@ -136,6 +137,7 @@ pub fn finish_status(pipeline: &PipelineOutcome, auto_clear: bool) -> FinishStat
             let next_step = match status {
                 ContractStatus::Expired => FinishNextStep::AnalyzeThenStart,
                 ContractStatus::Violated => FinishNextStep::FixOrWidenScope,
+                _ if *reason == Some(ContractReason::BaseMoved) => FinishNextStep::RebaseThenFinish,
                 _ => FinishNextStep::AnalyzeThenFinish,
             };
             stopped_status(3, *status, *reason, next_step)

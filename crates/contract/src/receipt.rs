@@ -24,7 +24,8 @@ use probity_intents::{
 };
 use probity_paths::RepoPath;
 use probity_policy::Strictness;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -54,6 +55,32 @@ pub struct ReceiptIntent {
     /// What it was allowed to touch, including amendments.
     pub scope: IntentScope,
     pub amendments: Vec<IntentAmendment>,
+    /// Who was asked before the change began; `None` outside of a team.
+    pub coordination: Option<Coordination>,
+    /// The branch that the change is for, in a team.
+    pub line: Option<String>,
+    /// Intents of other trees that held some of the same paths at the same time, by announcement.
+    pub overlaps: Vec<OverlappingIntent>,
+}
+
+probity_core::word_enum! {
+    /// Whether a change of a team began with a claim that binds the others.
+    pub enum Coordination {
+        /// The claim was granted by the store of the team.
+        Team = "team",
+        /// The store of the team was not asked: nobody else knew of the change.
+        None = "none",
+    }
+}
+
+/// An intent of another tree that held some of the same paths.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OverlappingIntent {
+    pub intent_id: IntentId,
+    /// The name of its owner for people.
+    pub agent: String,
+    /// The machine of its owner, as it calls itself.
+    pub host: String,
 }
 
 probity_core::word_enum! {
@@ -189,6 +216,12 @@ struct IntentDocument<'a> {
     agent: &'a str,
     scope: &'a IntentScope,
     amendments: Vec<AmendmentDocument<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coordination: Option<Coordination>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    overlaps: &'a [OverlappingIntent],
 }
 
 #[derive(Serialize)]
@@ -298,6 +331,9 @@ fn intent_document(intent: &ReceiptIntent) -> IntentDocument<'_> {
         agent: &intent.agent,
         scope: &intent.scope,
         amendments: amendments.collect(),
+        coordination: intent.coordination,
+        line: intent.line.as_deref(),
+        overlaps: &intent.overlaps,
     }
 }
 

@@ -114,6 +114,9 @@ probity_core::code_enum! {
         StartRecordMissing = "start_record_missing",
             "what was kept when the change started is gone or damaged, so it is unknown which policy judges it",
             "clear the intent with `probity intent clear`, and start again";
+        BaseMoved = "base_moved",
+            "another clone or worktree landed a change of this scope since the start, and the checked out commit does not contain it",
+            "fetch and rebase onto the line, then finish again";
         PolicyLoosened = "policy_loosened",
             "the change lets the policy demand less of later changes",
             "make the change of the policy on its own, with a person who decides it";

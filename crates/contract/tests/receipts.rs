@@ -185,6 +185,9 @@ fn sample() -> Value {
         agent: "agent".into(),
         scope: scope(),
         amendments: vec![],
+        coordination: None,
+        line: None,
+        overlaps: vec![],
     };
     let run_ref = |run: &RunFacts| RunRef {
         run_id: run.run_id.clone(),

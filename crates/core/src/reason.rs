@@ -112,6 +112,8 @@ crate::code_enum! {
             "compare with the tree as it was when the run ended";
         LogShortened = "LOG.SHORTENED", "the log, or something that it lists, is shorter than it was",
             "find out who removed it and restore the state directory from a backup; `probity log show` names the place that has more; `probity log restart` accepts the loss on the record";
+        LogNewer = "LOG.NEWER_FORM", "the log has an event of a newer form than this program knows, so nothing can be decided from it",
+            "install the version of Probity that the others of the team use";
         LogInconsistent = "LOG.INCONSISTENT", "two places disagree about the same part of the log",
             "find out who rewrote it and restore the state directory from a backup; `probity log show` names the places; `probity log restart` accepts the loss on the record";
         LogRestartRefused = "LOG.RESTART_REFUSED", "the log was not restarted: nothing is wrong with it, or a governed run is open",

@@ -8,11 +8,14 @@
 //! * [`IntentOwner`], [`ownership`]: who holds an intent, and what a reader may conclude about its owner.
 //! * [`start_decision`]: decides whether a start is granted. [`RunClaim`]: conflicts between governed runs
 //!   and intents.
+//! * [`coherence`]: how claims of different trees relate, and whether a tree has what others finished.
 //! * [`hygiene_finish`]: attributes each uncommitted path of a shared tree.
 //! * [`registry`]: the registry of intents as a fold of its log: `decide` and `apply`.
 //! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
+mod base;
 mod check;
+pub mod coherence;
 pub mod hygiene;
 mod owner;
 mod record;
@@ -23,7 +26,9 @@ mod scope;
 pub mod start;
 pub mod vectors;
 
+pub use base::SharedOverlap;
 pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
+pub use coherence::{ClaimRelation, LackingWork, ReleasedWork, claim_relation};
 pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
 pub use owner::{IntentOwner, Lease, Ownership, OwnershipFacts, ProcessProbe, Timestamp, ownership};
 pub use record::{

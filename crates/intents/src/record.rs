@@ -10,6 +10,23 @@ use std::fmt;
 
 const MAX_ID_BYTES: usize = 128;
 
+/// A position in the log, from 1. The position of a grant is the fencing token of the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct EventSeq(pub u64);
+
+impl EventSeq {
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for EventSeq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("an id has 1 to {MAX_ID_BYTES} bytes and no space or control character")]
 pub struct BadId;
@@ -83,6 +100,8 @@ pub enum IntentStatus {
     Active,
     /// Waits, and holds nothing.
     Queued,
+    /// Finished, but its work has not arrived on its line yet: it still keeps other trees off.
+    Landing,
     /// Finished.
     Released,
     /// Given up.
@@ -93,7 +112,7 @@ pub enum IntentStatus {
 
 impl IntentStatus {
     pub const fn is_closed(self) -> bool {
-        !matches!(self, Self::Active | Self::Queued)
+        !matches!(self, Self::Active | Self::Queued | Self::Landing)
     }
 }
 
@@ -107,9 +126,10 @@ pub struct PeerIntent {
 }
 
 impl PeerIntent {
-    /// Returns true if this is another owner's claim that must be respected.
+    /// Returns true if this is another owner's claim that must be respected. A landing one of the reader's own tree
+    /// is no peer: see [`crate::registry::Intent::keeps_off`].
     pub fn is_live(&self) -> bool {
-        self.status == IntentStatus::Active && self.ownership.is_foreign()
+        matches!(self.status, IntentStatus::Active | IntentStatus::Landing) && self.ownership.is_foreign()
     }
 }
 

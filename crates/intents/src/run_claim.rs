@@ -79,6 +79,7 @@ pub fn run_conflicts<'p>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coherence::StaleBaseRule;
     use crate::start::{DirtyScopePolicy, OnConflict, StartState, StartStatus, start_decision};
     use std::collections::BTreeSet;
 
@@ -143,6 +144,8 @@ mod tests {
                 dirty: BTreeSet::new(),
                 dirty_scope_policy: DirtyScopePolicy::Block,
                 on_conflict,
+                lacking: Vec::new(),
+                stale_base: StaleBaseRule::Block,
             });
             assert_eq!(decision.status, status);
         }

@@ -2,6 +2,7 @@
 //!
 //! A start is granted or it is not (law 4): `blocked` claims nothing.
 
+use crate::coherence::{LackingWork, StaleBaseRule};
 use crate::owner::Ownership;
 use crate::record::{ClaimIndex, ForeignDirtyOverlap, IntentId, IntentStatus, PeerIntent};
 use crate::relations::overlap;
@@ -48,6 +49,12 @@ pub struct StartState {
     pub dirty: BTreeSet<RepoPath>,
     pub dirty_scope_policy: DirtyScopePolicy,
     pub on_conflict: OnConflict,
+    /// Work that other trees finished on the line, and that this one lacks.
+    #[serde(default)]
+    pub lacking: Vec<LackingWork>,
+    /// What such work on the line means for the start.
+    #[serde(default)]
+    pub stale_base: StaleBaseRule,
 }
 
 /// The outcome of a start.
@@ -91,6 +98,9 @@ probity_core::code_enum! {
         ForeignDirtyOverlap = "foreign_dirty_overlap",
             "a live intent of another agent holds an uncommitted path of the scope",
             "coordinate with its owner";
+        StaleBase = "stale_base",
+            "another clone or worktree finished a change of this scope that the checked out commit does not contain",
+            "fetch and rebase first, then start again; in a shallow clone `git fetch --unshallow` if it still differs";
         BeforeRunEvicted = "before_run_evicted",
             "no stored analysis describes the tree that a waiting intent is to start from",
             "run `probity analyze`, then promote the intent";
@@ -113,6 +123,8 @@ pub enum StartNextStep {
     CoordinateWithStaleOwner,
     /// Commit, stash or revert the uncommitted changes.
     CleanDirtyScope,
+    /// Fetch the line and rebase onto it, then start again.
+    FetchAndRebase,
     /// Edit within the scope.
     EditInScope,
     /// Queue behind the waiting intents, or narrow the scope.
@@ -145,6 +157,9 @@ pub struct StartDecision {
     pub dirty_in_allowed: BTreeSet<RepoPath>,
     /// Uncommitted paths of the scope that other agents hold too.
     pub foreign_dirty_overlaps: BTreeSet<ForeignDirtyOverlap>,
+    /// Work of other trees that this one lacks, whether it blocks or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<LackingWork>,
 }
 
 pub fn start_decision(state: &StartState) -> StartDecision {
@@ -170,8 +185,11 @@ pub fn start_decision(state: &StartState) -> StartDecision {
     let wip_goes_on =
         state.dirty_scope_policy == DirtyScopePolicy::ContinueOwnWip && foreign_dirty_overlaps.is_empty();
     let dirty_scope = !dirty_in_allowed.is_empty() && !wip_goes_on;
+    let is_stale =
+        state.stale_base == StaleBaseRule::Block && state.lacking.iter().any(|work| work.is_on_line);
     let reasons = [
         (!holders.is_empty(), StartReason::Coordination),
+        (is_stale, StartReason::StaleBase),
         (dirty_scope, StartReason::DirtyScope),
         (!foreign_dirty_overlaps.is_empty(), StartReason::ForeignDirtyOverlap),
     ];
@@ -187,7 +205,8 @@ pub fn start_decision(state: &StartState) -> StartDecision {
         blocks_edit: !dirty_in_allowed.is_empty() || !foreign_dirty_overlaps.is_empty(),
         dirty_in_allowed,
         foreign_dirty_overlaps,
-        ..decision(status, reasons, next_step(status, &holders, dirty_scope))
+        lacking: state.lacking.clone(),
+        ..decision(status, reasons, next_step(status, &holders, dirty_scope, is_stale))
     }
 }
 
@@ -207,6 +226,7 @@ fn decision(status: StartStatus, reasons: Vec<StartReason>, next_step: StartNext
         blocks_edit: false,
         dirty_in_allowed: BTreeSet::new(),
         foreign_dirty_overlaps: BTreeSet::new(),
+        lacking: Vec::new(),
     }
 }
 
@@ -224,12 +244,20 @@ fn queue_position(state: &StartState) -> usize {
     1 + before_me.len()
 }
 
-fn next_step(status: StartStatus, holders: &[&PeerIntent], dirty_scope: bool) -> StartNextStep {
+fn next_step(
+    status: StartStatus,
+    holders: &[&PeerIntent],
+    dirty_scope: bool,
+    is_stale: bool,
+) -> StartNextStep {
     let someone_is_active = holders.iter().any(|peer| peer.ownership == Ownership::ForeignActive);
     match status {
         StartStatus::NeedsAnalysis => StartNextStep::AnalyzeThenStart,
         StartStatus::Queued => StartNextStep::WaitThenPromote,
         StartStatus::Active => StartNextStep::EditInScope,
+        StartStatus::Blocked if holders.is_empty() && is_stale && !dirty_scope => {
+            StartNextStep::FetchAndRebase
+        }
         StartStatus::Blocked if holders.is_empty() => StartNextStep::CleanDirtyScope,
         StartStatus::Blocked if dirty_scope => StartNextStep::CoordinateAndClean,
         StartStatus::Blocked if someone_is_active => StartNextStep::CoordinateWithOwner,

@@ -2,10 +2,18 @@
 
 mod common;
 
-use common::{World, command, id, owner, promote, release, seen, start};
-use probity_intents::registry::{CommandDecision, EventSeq, RegistryAction, RegistrySnapshot};
-use probity_intents::start::OnConflict;
-use probity_intents::{IntentId, IntentRegistry, IntentStatus, ProcessProbe, ScopeEntry, overlap};
+use common::{World, command, declaration, id, owner, promote, release, seen};
+use probity_intents::coherence::PathContent;
+use probity_intents::registry::{
+    CommandDecision, EventSeq, IntentBase, IntentDeclaration, RegistryAction, RegistryChange,
+    RegistrySnapshot,
+};
+use probity_intents::start::{DirtyScopePolicy, OnConflict};
+use probity_intents::{
+    ClaimRelation, IntentId, IntentRegistry, IntentStatus, ProcessProbe, ReleasedWork, ScopeEntry,
+    SharedOverlap, TaskKey, overlap,
+};
+use probity_paths::RepoPath;
 use proptest::prelude::*;
 
 const SCOPES: [&[&str]; 5] = [&["a"], &["a/x"], &["b"], &["a/x", "b"], &["c"]];
@@ -19,20 +27,54 @@ struct Step {
     queue: bool,
     what: u8,
     dead: bool,
+    base: usize,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = (0..4_u32, 0..12_usize, 0..5_usize, 0..50_u64, any::<bool>(), 0..8_u8, any::<bool>())
-        .prop_map(|(agent, intent, scope, waits, queue, what, dead)| Step {
-            agent,
-            intent,
-            scope,
-            waits,
-            queue,
-            what,
-            dead,
-        });
+    let step =
+        (0..4_u32, 0..12_usize, 0..5_usize, 0..50_u64, any::<bool>(), 0..10_u8, any::<bool>(), 0..6_usize)
+            .prop_map(|(agent, intent, scope, waits, queue, what, dead, base)| Step {
+                agent,
+                intent,
+                scope,
+                waits,
+                queue,
+                what,
+                dead,
+                base,
+            });
     proptest::collection::vec(step, 1..60)
+}
+
+/// Two trees on two lines, with and without announced overlaps.
+fn base(n: usize) -> IntentBase {
+    let shared = SharedOverlap { exclusive: [ScopeEntry::new("b")].into() };
+    IntentBase {
+        tree: Some(format!("t{}:", n % 2)),
+        line: Some(if n == 5 { "next" } else { "main" }.into()),
+        shared: (n >= 2).then_some(shared),
+        ..IntentBase::default()
+    }
+}
+
+fn start(step: &Step, name: &str, on_conflict: OnConflict) -> RegistryAction {
+    RegistryAction::Start {
+        declaration: IntentDeclaration {
+            base: base(step.base),
+            task: step.dead.then(|| TaskKey::parse("t-1").expect("a task")),
+            ..declaration(name, SCOPES[step.scope])
+        },
+        dirty_scope_policy: DirtyScopePolicy::Block,
+        on_conflict,
+    }
+}
+
+/// Returns what a release with landing leaves.
+fn work(step: &Step) -> ReleasedWork {
+    let became = SCOPES[step.scope]
+        .iter()
+        .map(|path| PathContent { path: RepoPath::parse(path.as_bytes()).expect("a path"), content: None });
+    ReleasedWork { became: became.collect(), hold_seconds: Some(60), ..ReleasedWork::default() }
 }
 
 fn action(world: &World, step: &Step) -> RegistryAction {
@@ -40,9 +82,11 @@ fn action(world: &World, step: &Step) -> RegistryAction {
     let token = world.registry.intent(&id(&name)).and_then(|intent| intent.token).unwrap_or(EventSeq(0));
     let on_conflict = if step.queue { OnConflict::Queue } else { OnConflict::Block };
     match step.what {
-        0..=2 => start(&name, SCOPES[step.scope], on_conflict),
+        0..=2 => start(step, &name, on_conflict),
         3 => promote(&name),
         4 => release(&name, token),
+        8 => RegistryAction::Release { intent_id: id(&name), token, receipt: None, work: Some(work(step)) },
+        9 => RegistryAction::Land { intent_id: id(&name), commit: "c".into(), branch: "main".into() },
         5 => RegistryAction::Renew { intent_id: id(&name), lease_seconds: 60, ttl_seconds: Some(90) },
         6 => RegistryAction::Amend {
             intent_id: id(&name),
@@ -60,7 +104,47 @@ fn disjoint(registry: &IntentRegistry) -> Result<(), TestCaseError> {
     let active: Vec<_> = registry.intents().filter(|intent| intent.status == IntentStatus::Active).collect();
     for (n, one) in active.iter().enumerate() {
         for other in &active[n + 1..] {
-            prop_assert!(!overlap(&one.scope, &other.scope), "{} and {}", one.id, other.id);
+            if !overlap(&one.scope, &other.scope) {
+                continue;
+            }
+            let relation = one.relation_to(&other.scope, &other.base);
+            prop_assert_ne!(relation, ClaimRelation::Exclusive, "{} and {}", &one.id, &other.id);
+            let told = one.announced.contains(&other.id) && other.announced.contains(&one.id);
+            prop_assert_eq!(told, relation == ClaimRelation::Announced, "{} and {}", &one.id, &other.id);
+        }
+    }
+    // Whatever the lines and the trees: one owner works on a task.
+    let is_on_task = |intent: &&&probity_intents::registry::Intent| intent.task.is_some();
+    let on_task: Vec<_> = active.iter().filter(is_on_task).collect();
+    prop_assert!(on_task.len() <= 1, "{:?}", on_task);
+    Ok(())
+}
+
+/// A landing ends once, and what waits for it keeps other trees of its line off.
+fn landings(
+    registry: &IntentRegistry,
+    log: &[probity_intents::registry::RegistryEvent],
+) -> Result<(), TestCaseError> {
+    let landed: Vec<_> = log
+        .iter()
+        .filter_map(|event| match &event.change {
+            RegistryChange::Landed { intent_id, .. } => Some(intent_id),
+            _ => None,
+        })
+        .collect();
+    for id in &landed {
+        let n_times = landed.iter().filter(|other| other == &id).count();
+        prop_assert_eq!(n_times, 1, "{} landed several times", id);
+    }
+    let of = |status| registry.intents().filter(move |intent| intent.status == status);
+    for waiting in of(IntentStatus::Landing) {
+        for active in of(IntentStatus::Active) {
+            let is_foreign = !active.owner.is_same_owner(&waiting.owner);
+            let came_later = active.token > waiting.history.last().copied();
+            let is_kept_off = overlap(&waiting.scope, &active.scope)
+                && waiting.keeps_off(&active.base)
+                && waiting.relation_to(&active.scope, &active.base) == ClaimRelation::Exclusive;
+            prop_assert!(!(is_foreign && came_later && is_kept_off), "{} beside {}", active.id, waiting.id);
         }
     }
     Ok(())
@@ -100,6 +184,7 @@ proptest! {
                 Ok(_) => {}
             }
             disjoint(&world.registry)?;
+            landings(&world.registry, &world.log)?;
         }
         let replayed = IntentRegistry::replay(&world.log);
         prop_assert_eq!(replayed.as_ref(), Ok(&world.registry));
@@ -117,10 +202,10 @@ fn a_thousand_live_intents_do_not_slow_a_start_down() {
     let mut world = World::default();
     for n in 0..1_000_u32 {
         let path = format!("dir{}/file{n}.rs", n % 50);
-        let action = start(&format!("i{n}"), &[path.as_str()], OnConflict::Block);
+        let action = common::start(&format!("i{n}"), &[path.as_str()], OnConflict::Block);
         world.run(0, &owner(&format!("a{n}"), n), action).expect("granted");
     }
-    let asked = command("c", &owner("late", 5_000), start("late", &["dir7"], OnConflict::Block));
+    let asked = command("c", &owner("late", 5_000), common::start("late", &["dir7"], OnConflict::Block));
     let refusal = world.registry.decide(&seen(1), &asked).expect_err("twenty hold files below it");
     assert_eq!(refusal.code().as_str(), "blocked");
 }

@@ -60,6 +60,6 @@ pub use outputs::{
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;
 pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
-pub use team_rules::{TeamRules, TeamStoreKind};
+pub use team_rules::{HoldRule, OverlapRule, StaleStartRule, TeamRules, TeamStoreKind};
 pub use tool_files::StartedTools;
 pub use wrappers::{StartedCommands, is_shell, started_commands};

@@ -205,6 +205,16 @@ pub(crate) fn count_of(number: usize, thing: &str) -> String {
     probity_core::text::count(number, thing)
 }
 
+/// Names the first of some things, and how many more there are.
+pub(crate) fn first_and_more<T: std::fmt::Display>(things: impl ExactSizeIterator<Item = T>) -> String {
+    let n_more = things.len().saturating_sub(1);
+    match (things.take(1).next(), n_more) {
+        (None, _) => "nothing".to_owned(),
+        (Some(first), 0) => format!("`{first}`"),
+        (Some(first), n_more) => format!("`{first}` and {n_more} more"),
+    }
+}
+
 /// Formats the space that files take, rounded up: `13 kB`, `148 MB`.
 pub(crate) fn disk_space(bytes: u64) -> String {
     const MEGABYTE: u64 = 1_000_000;

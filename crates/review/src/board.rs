@@ -216,6 +216,7 @@ fn intent_lane(
 ) -> LaneDraft {
     let status = match (intent.status, intent.ownership) {
         (IntentStatus::Queued, _) => LaneState::Queued,
+        (IntentStatus::Landing, _) => LaneState::Landed,
         (_, Ownership::Recoverable) => LaneState::Recoverable,
         _ if intent.lease_left_seconds == 0 => LaneState::Silent,
         _ => LaneState::Editing,

@@ -107,6 +107,10 @@ fn run_change(
     })
 }
 
+const fn is_finished(status: IntentStatus) -> bool {
+    matches!(status, IntentStatus::Released | IntentStatus::Landing)
+}
+
 fn intent_that_left(
     workspace: &Workspace,
     store: &SqliteStore,
@@ -119,7 +123,7 @@ fn intent_that_left(
     for digest in candidates {
         let Some(receipt) = receipts.by_digest(digest)? else { continue };
         let intent = receipt.head.intent_id().and_then(|id| service.resolve(id).ok());
-        let Some(intent) = intent.filter(|intent| intent.status == IntentStatus::Released) else { continue };
+        let Some(intent) = intent.filter(|intent| is_finished(intent.status)) else { continue };
         let Some(entry) = intent.scope.entries().find(|entry| entry.covers(path.as_bytes())) else {
             continue;
         };

@@ -96,7 +96,7 @@ fn receipt_of(
     store: &ReceiptStore,
     intent: &Intent,
 ) -> Result<Option<StoredReceipt>, ServiceError> {
-    if intent.status != IntentStatus::Released {
+    if !matches!(intent.status, IntentStatus::Released | IntentStatus::Landing) {
         return Ok(None);
     }
     for seq in intent.history.iter().rev() {
@@ -205,8 +205,8 @@ pub(crate) fn intent(workspace: &Workspace, id: &str) -> Result<ChangeReview, Se
     let state = match intent.status {
         IntentStatus::Active => ReviewState::Editing,
         IntentStatus::Queued => ReviewState::Queued,
-        IntentStatus::Released if is_accepted => ReviewState::Landed,
-        IntentStatus::Released => ReviewState::Failed,
+        IntentStatus::Released | IntentStatus::Landing if is_accepted => ReviewState::Landed,
+        IntentStatus::Released | IntentStatus::Landing => ReviewState::Failed,
         IntentStatus::Cleared | IntentStatus::Expired => ReviewState::Undone,
     };
     let health = facts.as_ref().and_then(|facts| {

@@ -117,6 +117,7 @@ fn intent_line(service: Option<&IntentService>, event: &RegistryEvent, line: Log
         RegistryChange::Renewed { .. } => "renewed its lease".to_owned(),
         RegistryChange::Amended { amendment, .. } => format!("widened its scope: {}", amendment.why),
         RegistryChange::Released { .. } => format!("finished: {about}"),
+        RegistryChange::Landed { branch, .. } => format!("landed on {branch}: {about}"),
         RegistryChange::Cleared { .. } => format!("gave up: {about}"),
         RegistryChange::Recovered { .. } => format!("took over: {about}"),
         RegistryChange::Collected { .. } => "closed old intents were removed".to_owned(),

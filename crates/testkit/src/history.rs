@@ -137,15 +137,16 @@ pub fn judge_by_search(history: &[Call], max_steps: usize) -> BTreeMap<String, S
     paths.into_iter().map(|(path, calls)| (path, search(calls, max_steps))).collect()
 }
 
-/// Searches for an order that a lock could have shown. The frontier is the first call that is not placed, the calls beyond it
-/// that are, and who holds the lock.
+/// The first call that is not placed, the calls beyond it that are, and who holds the lock.
+type SearchFrontier<'c> = (usize, BTreeSet<usize>, Option<&'c str>);
+
+/// Searches for an order that a lock could have shown.
 fn search(mut calls: Vec<&Call>, max_steps: usize) -> SearchVerdict {
     calls.sort_by_key(|call| call.began);
     let end = |call: &Call| if call.outcome == CallOutcome::Unknown { u64::MAX } else { call.ended };
     let n_needed = calls.iter().filter(|call| end(call) < u64::MAX).count();
-    type Frontier<'c> = (usize, BTreeSet<usize>, Option<&'c str>);
-    let mut seen: HashSet<Frontier<'_>> = HashSet::new();
-    let mut stack: Vec<(Frontier<'_>, usize)> = vec![((0, BTreeSet::new(), None), 0)];
+    let mut seen: HashSet<SearchFrontier<'_>> = HashSet::new();
+    let mut stack: Vec<(SearchFrontier<'_>, usize)> = vec![((0, BTreeSet::new(), None), 0)];
     let mut n_steps = 0;
     while let Some(((low, beyond, holder), n_placed)) = stack.pop() {
         if n_placed == n_needed {
@@ -167,7 +168,7 @@ fn search(mut calls: Vec<&Call>, max_steps: usize) -> SearchVerdict {
             }
         }
         for n in options.into_iter().rev().filter(|n| calls[*n].began <= horizon) {
-            let Some(after) = step(holder, calls[n]) else { continue };
+            let Ok(after) = holder_after(holder, calls[n]) else { continue };
             let (mut low, mut beyond) = (low, beyond.clone());
             beyond.insert(n);
             while beyond.remove(&low) {
@@ -182,15 +183,19 @@ fn search(mut calls: Vec<&Call>, max_steps: usize) -> SearchVerdict {
     SearchVerdict::Breach
 }
 
-/// Returns who holds the lock after a call, if the call could have come to that.
-fn step<'c>(holder: Option<&'c str>, call: &'c Call) -> Option<Option<&'c str>> {
+/// A lock with that holder does not answer a call in that way.
+struct ImpossibleOutcome;
+
+/// Returns who holds the lock after a call.
+fn holder_after<'c>(holder: Option<&'c str>, call: &'c Call) -> Result<Option<&'c str>, ImpossibleOutcome> {
     let by = &*call.by;
-    match (call.kind, call.outcome) {
-        (CallKind::Claim, CallOutcome::Refused(_)) => holder.is_some().then_some(holder),
-        (CallKind::Claim, _) => holder.is_none().then_some(Some(by)),
-        (CallKind::Release, CallOutcome::Refused(_)) => (holder != Some(by)).then_some(holder),
-        (CallKind::Release, _) => (holder == Some(by)).then_some(None),
-    }
+    let (is_possible, after) = match (call.kind, call.outcome) {
+        (CallKind::Claim, CallOutcome::Refused(_)) => (holder.is_some(), holder),
+        (CallKind::Claim, _) => (holder.is_none(), Some(by)),
+        (CallKind::Release, CallOutcome::Refused(_)) => (holder != Some(by), holder),
+        (CallKind::Release, _) => (holder == Some(by), None),
+    };
+    if is_possible { Ok(after) } else { Err(ImpossibleOutcome) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Questions to git about the history of commits.
 
-use crate::git::{attempt, output_of_lines, run_git};
+use crate::git::{attempt, output_of_file, output_of_lines, run_git};
 use crate::git_failure::GitFailure;
 use crate::{ServiceError, Workspace};
 use probity_core::bytes::escape;
@@ -144,12 +144,95 @@ pub fn index_paths(layout: &GitLayout) -> Result<BTreeSet<RepoPath>, GitFailure>
 }
 
 /// Returns the address of a remote of this repository; `None` if it has no remote of that name.
-pub fn remote_address(workspace: &Workspace, name: &str) -> Result<Option<String>, ServiceError> {
-    let Some(git) = &workspace.git else { return Ok(None) };
+pub fn remote_address(git: &GitLayout, name: &str) -> Result<Option<String>, ServiceError> {
     let command = git_command(git, &["config", "--get", &format!("remote.{name}.url")]);
     let captured = attempt(git, &command, None)?;
     let address = String::from_utf8_lossy(&captured.stdout).trim_end().to_owned();
     Ok(Some(address).filter(|address| captured.succeeded() && !address.is_empty()))
+}
+
+/// Returns the branch that the checked out one follows, without the name of its remote; `None` if it follows none.
+pub fn upstream_branch(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
+    let (Some(git), Some(branch)) = (&workspace.git, current_branch(workspace)?) else { return Ok(None) };
+    let name = format!("refs/heads/{branch}");
+    let command = git_command(git, &["for-each-ref", "--format=%(upstream)", "--", &name]);
+    let answer = run_git(git, &command)?;
+    let upstream = String::from_utf8_lossy(&answer).trim_end().to_owned();
+    let branch = upstream.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
+    Ok(branch.map(|(_, branch)| branch.to_owned()))
+}
+
+/// Returns the branches of remotes as this clone last saw them: name of the remote and the branch, and its commit.
+pub fn remote_branches(layout: &GitLayout) -> Result<Vec<(String, GitId)>, GitFailure> {
+    let command =
+        git_command(layout, &["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/remotes/"]);
+    let answer = run_git(layout, &command)?;
+    let text = String::from_utf8_lossy(&answer);
+    let branch = |line: &str| {
+        let (id, name) = line.split_once(' ')?;
+        Some((name.to_owned(), GitId::from_hex(id.as_bytes())?)).filter(|(name, _)| !name.ends_with("/HEAD"))
+    };
+    Ok(text.lines().filter_map(branch).collect())
+}
+
+/// Returns whether the checked out commit contains another. In a shallow clone an older one may be missing; then the answer
+/// is no.
+pub fn head_contains(layout: &GitLayout, commit: &GitId) -> Result<bool, GitFailure> {
+    let command = git_command(layout, &["merge-base", "--is-ancestor", &commit.to_string(), "HEAD"]);
+    Ok(attempt(layout, &command, None)?.succeeded())
+}
+
+/// Returns at most `limit` of the newest commits that `tip` leads to and `known` does not, newest first; `None` if this
+/// clone lacks `known`.
+pub fn newest_commits(
+    layout: &GitLayout,
+    tip: &GitId,
+    known: &GitId,
+    limit: usize,
+) -> Result<Option<Vec<GitId>>, GitFailure> {
+    if find_tree_or_commit(layout, &known.to_string())?.is_none() {
+        return Ok(None);
+    }
+    let limit = format!("--max-count={limit}");
+    let command = git_command(layout, &["rev-list", &limit, &tip.to_string(), &format!("^{known}")]);
+    let answer = run_git(layout, &command)?;
+    let lines = answer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(GitId::from_hex).collect::<Option<_>>().map(Some).ok_or_else(|| bad_list(&command))
+}
+
+/// Returns the ids of the blobs that some commits have at some paths, from the top of the repository: for each commit, the
+/// paths that it has. A path with a line break cannot be asked for.
+pub fn blobs_at(
+    layout: &GitLayout,
+    commits: &[GitId],
+    paths: &BTreeSet<RepoPath>,
+) -> Result<Vec<BTreeMap<RepoPath, String>>, GitFailure> {
+    let command = git_command(layout, &["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
+    let paths: Vec<&RepoPath> = paths.iter().filter(|path| !path.as_bytes().contains(&b'\n')).collect();
+    let asked = |commit: &GitId| {
+        let name = commit.to_string();
+        paths.iter().map(move |path| [name.as_bytes(), b":", path.as_bytes()].concat())
+    };
+    let mut questions = Vec::new();
+    for question in commits.iter().flat_map(asked) {
+        questions.extend(question);
+        questions.push(b'\n');
+    }
+    let answer = output_of_file(layout, &command, &questions)?;
+    let mut answers = answer.split(|&byte| byte == b'\n');
+    let mut found = Vec::with_capacity(commits.len());
+    for _ in commits {
+        let mut blobs = BTreeMap::new();
+        for &path in &paths {
+            let line = String::from_utf8_lossy(answers.next().unwrap_or_default()).into_owned();
+            // Of a path that is not there the answer repeats the question, and ends with `missing`.
+            if let Some((id, "blob")) = line.split_once(' ') {
+                blobs.insert(path.clone(), id.to_owned());
+            }
+        }
+        found.push(blobs);
+    }
+    Ok(found)
 }
 
 /// Returns the name of the branch that is checked out; `None` without git or on a commit of no branch.

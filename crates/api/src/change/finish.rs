@@ -8,12 +8,12 @@ use crate::kept_part::KeptPart;
 use crate::quality::{CheckedClaims, FinishVerification};
 use probity_contract::claims::ClaimVerdict;
 use probity_contract::finish::{FinishNextStep, FinishStep, ReceiptOutcome};
-pub use probity_contract::receipt::ChangeEnforcement;
+pub use probity_contract::receipt::{ChangeEnforcement, Coordination, OverlappingIntent};
 use probity_contract::{ContractReason, ContractStatus, DeltaVerdict, VerificationProfile};
 use probity_core::Digest;
 use probity_intents::hygiene::DirtyStatus;
 use probity_intents::registry::OwnerNotice;
-use probity_intents::{IntentId, ScopeCheck, ScopeCheckStatus};
+use probity_intents::{IntentId, LackingWork, ScopeCheck, ScopeCheckStatus};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,18 @@ pub struct FinishAnswer {
     /// What kept the agent to its scope while it worked.
     #[serde(default)]
     pub enforcement: ChangeEnforcement,
+    /// Whether the claim of a change in a team bound the others; absent outside of a team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coordination: Option<Coordination>,
+    /// Intents of other trees that held some of the same paths at the same time, by announcement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<OverlappingIntent>,
+    /// Work of other trees that landed on the line since the start, and that this tree lacks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub base_moved: Vec<LackingWork>,
+    /// What the claim still waits for after an accepted finish in a team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing: Option<LandingWait>,
     /// The parts of `verification` and `claims` that a surface shows.
     #[serde(skip)]
     pub review: FinishReview,
@@ -104,6 +116,27 @@ impl FinishAnswer {
     /// Tells whether no path of the change differs from the start.
     pub fn nothing_changed(&self) -> bool {
         self.changes.iter().all(|change| !change.since_start)
+    }
+}
+
+/// The wait of a finished change for its landing: its claim still keeps other trees off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LandingWait {
+    /// Where the commit has to arrive.
+    pub hold: LandingHold,
+    /// The branch that the change is for.
+    pub line: Option<String>,
+    /// For how long the claim is held at most, in seconds.
+    pub seconds: u64,
+}
+
+probity_core::word_enum! {
+    /// Where the commit of a finished change has to arrive.
+    pub enum LandingHold {
+        /// On a branch of the remote.
+        Push = "push",
+        /// On the line.
+        Merge = "merge",
     }
 }
 

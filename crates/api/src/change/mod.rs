@@ -15,9 +15,9 @@ mod team;
 pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 pub use finish::{
-    ChangeAttribution, ChangeEnforcement, ChangedPath, ClaimsSummary, CommittedElsewhere, ExternalChange,
-    ExternalChanges, FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory,
-    ReceiptHealth, RefutedClaim, WorseFinding,
+    ChangeAttribution, ChangeEnforcement, ChangedPath, ClaimsSummary, CommittedElsewhere, Coordination,
+    ExternalChange, ExternalChanges, FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary,
+    HealthAdvisory, LandingHold, LandingWait, OverlappingIntent, ReceiptHealth, RefutedClaim, WorseFinding,
 };
 pub use hygiene::{
     FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts, StartHygieneAnswer,
@@ -27,7 +27,7 @@ pub use intents::{
     AmendmentView, ChainStatus, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer,
     IntentLogAnswer, IntentResetAnswer, IntentView, LoggedEvent, OwnerView, ResetAction, ResetEntry,
 };
-pub use neighbors::{ConcurrentRun, ConcurrentWork, RelatedIntent, RelatedIntentAction};
+pub use neighbors::{ClaimRelationWord, ConcurrentRun, ConcurrentWork, RelatedIntent, RelatedIntentAction};
 pub use patch_trail::{PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
 pub use request::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{
@@ -36,5 +36,6 @@ pub use start::{
 };
 pub use status::{DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer};
 pub use team::{
-    TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamStoreMember, TeamView, TeamWarning,
+    LandedChange, TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamStatusAnswer,
+    TeamStoreMember, TeamView, TeamWarning, WaitingChange,
 };

@@ -21,8 +21,26 @@ probity_core::word_enum! {
         CoordinateOrWaitForItsEnd = "coordinate_or_wait_for_its_end",
         /// Its owner is alive.
         StopAndCoordinate = "stop_and_coordinate",
+        /// It is finished, and keeps other trees off until its work has landed.
+        WaitForItsLanding = "wait_for_its_landing",
+        /// Both may edit; what they make has to be merged.
+        CoordinateBeforeMerge = "coordinate_before_merge",
+        /// It is for another line.
+        NoneOtherLine = "none_other_line",
         /// It is a governed run.
         WaitForTheRunOrNarrowScope = "wait_for_the_run_or_narrow_scope",
+    }
+}
+
+probity_core::word_enum! {
+    /// How claims of different trees on the same paths relate.
+    pub enum ClaimRelationWord {
+        /// Only one of them can be active.
+        Exclusive = "exclusive",
+        /// Both can be active, and each is told of the other.
+        Announced = "announced",
+        /// They are for different lines.
+        OtherLine = "other_line",
     }
 }
 
@@ -71,6 +89,15 @@ pub struct RelatedIntent {
     pub ownership: Ownership,
     /// How its scope overlaps the caller's.
     pub relation: RelationKind,
+    /// How its claim relates to the caller's, if it is of another tree of a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<ClaimRelationWord>,
+    /// The machine of its owner, as it calls itself, in a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The branch that it is for, in a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
     /// Whether its handle is kept in this worktree: it then belongs to the caller, under another handle.
     pub handle_kept: bool,
     /// The kinds of overlap.

@@ -51,6 +51,9 @@ pub struct StartRequest {
     /// Items of the ledger that it implements
     #[serde(default)]
     pub implements: Vec<String>,
+    /// In a team: start without asking its store; the claim then binds nobody else
+    #[serde(default)]
+    pub offline: bool,
     #[serde(default)]
     #[expect(missing_docs, reason = "the name says it")]
     pub on_conflict: OnConflict,
@@ -88,6 +91,7 @@ impl StartRequest {
             expected_effects: Vec::new(),
             task: None,
             implements: Vec::new(),
+            offline: false,
             on_conflict: OnConflict::default(),
             dirty_scope_policy: DirtyScopePolicy::default(),
             strictness: None,

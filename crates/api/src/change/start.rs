@@ -1,5 +1,6 @@
 //! The answer of a start or a promotion.
 
+use super::finish::Coordination;
 use super::hygiene::StartHygieneAnswer;
 use super::neighbors::ConcurrentWork;
 use crate::ExitCode;
@@ -7,7 +8,7 @@ use crate::document::Answer;
 use probity_contract::ChangeBudget;
 use probity_intents::registry::{EventSeq, OwnerNotice, RefusalCode};
 use probity_intents::start::{ClaimState, DirtyScopePolicy, StartNextStep, StartReason, StartStatus};
-use probity_intents::{IntentId, IntentScope, ScopeEntry};
+use probity_intents::{IntentId, IntentScope, LackingWork, ScopeEntry};
 use probity_paths::RepoPath;
 use probity_policy::Strictness;
 use schemars::JsonSchema;
@@ -72,6 +73,19 @@ pub struct StartAnswer {
     /// The items of the ledger that the change cites.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub implements: Vec<String>,
+    /// The branch that the change is for, in a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// Whether the claim of a change in a team binds the others; absent outside of a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coordination: Option<Coordination>,
+    /// Work that other trees finished on the line and that this one lacks: with the reason `stale_base` it blocks, else it
+    /// is a warning.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<LackingWork>,
+    /// Finished changes whose landing this start saw, so that they keep nobody off any longer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub landed: Vec<IntentId>,
     /// Events that affected the owner's intents in the meantime.
     pub notices: Vec<OwnerNotice>,
     /// The owner's handle, where the answer may reveal it: to a new owner on the command line, and to every caller of

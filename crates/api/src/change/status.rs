@@ -1,5 +1,6 @@
 //! The answer of `probity status`.
 
+use super::finish::Coordination;
 use super::intents::OwnerView;
 use crate::SystemPath;
 use crate::document::Answer;
@@ -74,6 +75,9 @@ pub struct IntentLine {
     /// The branch that it is for, in a team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    /// `none` if the change was started without asking the store of the team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coordination: Option<Coordination>,
 }
 
 /// A governed run in progress.

@@ -1,6 +1,7 @@
 //! Answers of `probity team`.
 
 use crate::document::Answer;
+use probity_intents::IntentId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,6 +32,48 @@ pub struct TeamChangeAnswer {
 
 impl Answer for TeamChangeAnswer {
     const SCHEMA: &'static str = "probity/team-change/v1";
+}
+
+/// What landed: the answer of `probity team landed`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamLandedAnswer {
+    /// Finished changes whose work was found on a branch of the remote.
+    pub landed: Vec<LandedChange>,
+    /// Finished changes that still wait, and keep other trees off.
+    pub waiting: Vec<WaitingChange>,
+    pub next_step: String,
+}
+
+impl Answer for TeamLandedAnswer {
+    const SCHEMA: &'static str = "probity/team-landed/v1";
+}
+
+/// A finished change whose work arrived on a branch of the remote.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LandedChange {
+    pub intent_id: IntentId,
+    /// The name of its owner for people.
+    pub agent: String,
+    /// The commit that has the work.
+    pub commit: String,
+    /// The branch, without the name of the remote.
+    pub branch: String,
+}
+
+/// A finished change whose work was not found on a branch of the remote yet.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WaitingChange {
+    pub intent_id: IntentId,
+    /// The name of its owner for people.
+    pub agent: String,
+    /// The machine of its owner, as it calls itself.
+    pub host: String,
+    /// The branch that it is for.
+    pub line: Option<String>,
+    /// Whether it was made in this working tree.
+    pub is_here: bool,
+    /// For how long it still waits at most, in seconds.
+    pub left_seconds: u64,
 }
 
 /// The team of this clone, and whether its store can be reached: the answer of `probity team status`.
@@ -65,6 +108,8 @@ pub struct TeamView {
     pub n_open: usize,
     /// The number of open intents of this working tree.
     pub n_open_here: usize,
+    /// The number of finished changes in all clones that wait for their landing.
+    pub n_landing: usize,
     /// Releases that wait until the store can be reached.
     pub n_pending: usize,
     /// The members of the etcd; none for a git remote.

@@ -16,8 +16,12 @@ mod verify;
 use super::finish_evidence::FinishEvidence;
 use super::hygiene_view::HygieneView;
 use super::root_mapping::RootMapping;
-use crate::registry::{Caller, IntentService};
-use probity_api::change::{CommittedElsewhere, FinishAnswer, FinishRequest, HealthAdvisory};
+use crate::landing;
+use crate::registry::{Caller, IntentService, TreeFacts};
+use crate::team_context::TeamContext;
+use probity_api::change::{
+    CommittedElsewhere, Coordination, FinishAnswer, FinishRequest, HealthAdvisory, OverlappingIntent,
+};
 use probity_contract::finish::PipelineOutcome;
 use probity_contract::{ContractReason, ContractStatus, finish_status};
 use probity_core::{Digest, ReasonCode};
@@ -35,6 +39,7 @@ use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
 use probity_workspace::{ServiceError, Workspace};
 use report::FinishReportBuilder;
+use std::sync::Arc;
 
 #[tracing::instrument(name = "finish", skip_all)]
 pub fn finish(
@@ -44,7 +49,7 @@ pub fn finish(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<FinishAnswer, ServiceError> {
     let evidence = FinishEvidence::of(request)?;
-    let shell = IntentService::open(workspace)?;
+    let shell = IntentService::open_with(workspace, &request.intent_id)?;
     let owner = shell.owner_of(caller)?;
     let frame = RootMapping::for_workspace(workspace);
     if let Some(answer) = replay::recall(workspace, &shell, &owner, request, &evidence)? {
@@ -62,6 +67,7 @@ pub fn finish(
     }
     let StartFacts { record, policy, refs, programs } = start_of(workspace, &intent)?;
     let handler = FinishHandler {
+        team: TeamContext::of(workspace)?,
         workspace,
         shell,
         owner,
@@ -144,6 +150,7 @@ fn start_of(workspace: &Workspace, intent: &Intent) -> Result<StartFacts, Servic
 
 struct FinishHandler<'a> {
     workspace: &'a Workspace,
+    team: Option<TeamContext>,
     shell: IntentService,
     owner: IntentOwner,
     request: &'a FinishRequest,
@@ -190,6 +197,15 @@ impl FinishHandler<'_> {
             let (status, reason) = (ContractStatus::Unverified, Some(ContractReason::StartRecordMissing));
             return Ok(self.blocked_answer(parts, &PipelineOutcome::NotAccepted { status, reason }));
         }
+        parts.coordination = self.coordination();
+        parts.overlaps = self.overlaps();
+        self.land_found()?;
+        let moved = self.shell.landed_under(&self.intent, &self.tree_facts(&scene))?;
+        if !moved.is_empty() {
+            parts.base_moved = self.frame.to_workspace_lacking(&moved);
+            let (status, reason) = (ContractStatus::Unverified, Some(ContractReason::BaseMoved));
+            return Ok(self.blocked_answer(parts, &PipelineOutcome::NotAccepted { status, reason }));
+        }
         let own_scope = self.frame.to_workspace_scope(&self.intent.scope);
         let mut check = scope_check(&own_scope, &scene.evidence);
         let is_other =
@@ -226,6 +242,46 @@ impl FinishHandler<'_> {
             return Ok(self.blocked_answer(parts, &PipelineOutcome::NotAccepted { status, reason }));
         }
         self.accept(parts, &scene, &verified)
+    }
+
+    /// Ends the wait of finished work on the paths of the change that this clone sees on the remote.
+    fn land_found(&mut self) -> Result<(), ServiceError> {
+        let Some(team) = self.team.as_ref().filter(|_| !self.intent.base.is_uncoordinated) else {
+            return Ok(());
+        };
+        let scope = &self.intent.scope;
+        landing::land_found_in(self.workspace, team, &mut self.shell, &self.owner, scope)?;
+        Ok(())
+    }
+
+    /// Returns what can be asked about the tree, in a team.
+    fn tree_facts(&self, scene: &FinishContext) -> TreeFacts {
+        let Some(team) = &self.team else { return TreeFacts::default() };
+        let base = team.tree_base(self.workspace, &scene.status, &self.frame, &self.intent.scope);
+        TreeFacts { base: Some(Arc::new(base)), stale_base: team.stale_base(), ..TreeFacts::default() }
+    }
+
+    /// Returns whether the claim bound the others of the team.
+    fn coordination(&self) -> Option<Coordination> {
+        match (&self.team, self.intent.base.is_uncoordinated) {
+            (_, true) => Some(Coordination::None),
+            (Some(_), false) => Some(Coordination::Team),
+            (None, false) => None,
+        }
+    }
+
+    /// Returns the intents of other trees that held some of the same paths at the same time.
+    fn overlaps(&self) -> Vec<OverlappingIntent> {
+        let registry = self.shell.registry();
+        let announced = registry.intent(&self.intent.id).map(|intent| &intent.announced);
+        let others = announced.into_iter().flatten().filter_map(|id| registry.intent(id));
+        others
+            .map(|other| OverlappingIntent {
+                intent_id: other.id.clone(),
+                agent: other.owner.label.clone(),
+                host: other.owner.host.clone(),
+            })
+            .collect()
     }
 
     fn blocked_answer(&self, parts: FinishReportBuilder, pipeline: &PipelineOutcome) -> FinishAnswer {

@@ -2,16 +2,17 @@
 
 use super::report::FinishReportBuilder;
 use super::{FinishContext, FinishHandler, replay};
+use crate::landing;
 use crate::registry::{TreeFacts, pending};
 use crate::uncommitted_work;
-use probity_api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
+use probity_api::change::{FinishAnswer, FinishReceipt, LandingHold, LandingWait, ReceiptHealth};
 use probity_contract::finish::{FinishNextStep, PipelineOutcome, ReceiptOutcome};
 use probity_contract::finish_status;
 use probity_contract::receipt::{DeltaEntry, ReceiptIntent};
 use probity_core::{Digest, ReasonCode};
-use probity_intents::CommandId;
 use probity_intents::hygiene::DirtyEntry;
 use probity_intents::registry::{CommandRefusal, EventSeq, OwnerNotice, RegistryAction, RegistryCommand};
+use probity_intents::{CommandId, ReleasedWork};
 use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::contract as judge;
@@ -69,8 +70,15 @@ impl FinishHandler<'_> {
             self.advise_to_commit(&mut answer, &paths);
             uncommitted_work::save_finished_content(self.workspace, &self.intent.id, paths)?;
             replay::keep(self.workspace, &self.intent, (self.request, &self.evidence), &answer)?;
-            match self.release(token, kept.map(|kept| kept.digest))? {
-                Some(notices) => answer.notices = notices,
+            let work = self.released_work(scene, &verified.changed);
+            let hold = work.as_ref().and_then(|work| work.hold_seconds);
+            match self.release(token, kept.map(|kept| kept.digest), work)? {
+                Some(notices) => {
+                    answer.notices = notices;
+                    if let Some(seconds) = hold {
+                        self.await_landing(&mut answer, seconds)?;
+                    }
+                }
                 None => answer.message = answer.message.replacen(RELEASED, RELEASE_WAITS, 1),
             }
         }
@@ -115,12 +123,13 @@ impl FinishHandler<'_> {
         &mut self,
         token: EventSeq,
         receipt: Option<Digest>,
+        work: Option<ReleasedWork>,
     ) -> Result<Option<Vec<OwnerNotice>>, ServiceError> {
         let intent_id = self.intent.id.clone();
         let id = self.request.command_id.clone().unwrap_or_else(clock::run_id);
         let id = CommandId::parse(id)
             .map_err(|error| ServiceError::refused(ReasonCode::IntentInvalid, error.to_string()))?;
-        let action = RegistryAction::Release { intent_id: intent_id.clone(), token, receipt };
+        let action = RegistryAction::Release { intent_id: intent_id.clone(), token, receipt, work };
         let command = RegistryCommand { id, by: self.owner.clone(), action };
         let done = match self.shell.execute_command(&command, &TreeFacts::default()) {
             Err(ServiceError::Store(StoreError::Unreachable { .. })) => {
@@ -131,6 +140,45 @@ impl FinishHandler<'_> {
         };
         AnalysisStore::open(self.workspace).unpin(intent_id.as_str())?;
         Ok(done)
+    }
+
+    /// Returns what the change leaves for other trees; `None` outside of a team, and if nobody was asked about the change.
+    fn released_work(&self, scene: &FinishContext, changed: &BTreeSet<RepoPath>) -> Option<ReleasedWork> {
+        let team = self.team.as_ref().filter(|_| !self.intent.base.is_uncoordinated)?;
+        let content = |path: &RepoPath| scene.status.snapshot.get(path).and_then(|entry| entry.digest());
+        let became: BTreeMap<RepoPath, Option<Digest>> =
+            changed.iter().map(|path| (self.frame.to_repo_path(path), content(path))).collect();
+        let is_committed = changed.iter().all(|path| !scene.status.state.dirty.contains_key(path));
+        let commit = scene.status.state.head.clone().filter(|_| is_committed);
+        let hold_seconds = team.hold().map(|(_, seconds)| seconds).filter(|_| !became.is_empty());
+        (!became.is_empty()).then(|| ReleasedWork { commit, hold_seconds, ..ReleasedWork::of_paths(became) })
+    }
+
+    /// Says what a finished change waits for, unless its work is on the remote already.
+    fn await_landing(&mut self, answer: &mut FinishAnswer, seconds: u64) -> Result<(), ServiceError> {
+        let Some(team) = &self.team else { return Ok(()) };
+        let ids = BTreeSet::from([self.intent.id.clone()]);
+        let landed = landing::land_found(self.workspace, team, &mut self.shell, &self.owner, &ids)?;
+        if !landed.is_empty() {
+            return Ok(());
+        }
+        let Some((hold, _)) = team.hold() else { return Ok(()) };
+        let line = team.line.clone();
+        let goal = match (hold, &line) {
+            (LandingHold::Merge, Some(line)) => format!("is on {line}"),
+            _ => "is pushed".to_owned(),
+        };
+        let minutes = seconds / 60;
+        answer.message = answer.message.replacen(
+            RELEASED,
+            &format!(
+                "the claim keeps others off until the commit {goal}, for {minutes} minutes at most: push it, then `probity \
+                 team landed`"
+            ),
+            1,
+        );
+        answer.landing = Some(LandingWait { hold, line, seconds });
+        Ok(())
     }
 
     fn receipt(
@@ -144,6 +192,9 @@ impl FinishHandler<'_> {
             agent: self.intent.owner.label.clone(),
             scope: self.frame.to_workspace_scope(&self.intent.scope),
             amendments: self.intent.amendments.clone(),
+            coordination: self.coordination(),
+            line: self.intent.base.line.clone(),
+            overlaps: self.overlaps(),
         };
         let delta: Vec<DeltaEntry> = verified
             .changed

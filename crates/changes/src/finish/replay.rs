@@ -54,7 +54,8 @@ pub(super) fn recall(
     evidence: &FinishEvidence,
 ) -> Result<Option<FinishAnswer>, ServiceError> {
     let Ok(intent) = shell.resolve(&request.intent_id) else { return Ok(None) };
-    if intent.status != IntentStatus::Released || !intent.owner.is_same_owner(owner) {
+    let is_finished = matches!(intent.status, IntentStatus::Released | IntentStatus::Landing);
+    if !is_finished || !intent.owner.is_same_owner(owner) {
         return Ok(None);
     }
     let pointer = refs(workspace)?.get(intent.id.as_str())?;

@@ -3,15 +3,16 @@
 use crate::finish_evidence::FinishEvidence;
 use probity_api::KeptPart;
 use probity_api::change::{
-    ChangeEnforcement, ChangedPath, CommittedElsewhere, ExternalChanges, FailedGate, FinishAnswer,
-    FinishHygieneAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, PatchTrail,
+    ChangeEnforcement, ChangedPath, CommittedElsewhere, Coordination, ExternalChanges, FailedGate,
+    FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory,
+    OverlappingIntent, PatchTrail,
 };
 use probity_api::quality::{CheckedClaims, FinishVerification};
 use probity_contract::finish::FinishNextStep;
 use probity_contract::{ContractReason, FinishStatus};
 use probity_core::bytes::shell_word;
 use probity_intents::registry::{Intent, OwnerNotice};
-use probity_intents::{ScopeCheck, ScopeEntry};
+use probity_intents::{LackingWork, ScopeCheck, ScopeEntry};
 use probity_paths::RepoPath;
 
 #[derive(Default)]
@@ -32,6 +33,9 @@ pub(super) struct FinishReportBuilder {
     pub(super) failed_gates: Vec<FailedGate>,
     pub(super) skipped_gates: Vec<String>,
     pub(super) review: FinishReview,
+    pub(super) coordination: Option<Coordination>,
+    pub(super) overlaps: Vec<OverlappingIntent>,
+    pub(super) base_moved: Vec<LackingWork>,
 }
 
 impl FinishReportBuilder {
@@ -51,6 +55,7 @@ impl FinishReportBuilder {
                 Some(check) if status.next_step == Some(FinishNextStep::RevertOrWidenScope) => {
                     violation(intent, check, evidence)
                 }
+                _ if status.reason == Some(ContractReason::BaseMoved) => base_moved(&self.base_moved),
                 _ if status.reason == Some(ContractReason::GateFailures) && !self.failed_gates.is_empty() => {
                     gate_failure(&self.failed_gates)
                 }
@@ -83,9 +88,19 @@ impl FinishReportBuilder {
             notices,
             // Set by the finish when everything else is known.
             enforcement: ChangeEnforcement::default(),
+            coordination: self.coordination,
+            overlaps: self.overlaps,
+            base_moved: self.base_moved,
+            landing: None,
             review: self.review,
         }
     }
+}
+
+/// Says whose work landed under the change, and what to do.
+fn base_moved(moved: &[LackingWork]) -> String {
+    let words: Vec<String> = moved.iter().map(crate::start::lacking_words).collect();
+    format!("{}: {}", words.join("; "), ContractReason::BaseMoved.next_step())
 }
 
 /// Says first that an accepted change was not judged by its gates.
@@ -200,6 +215,7 @@ fn message(status: &FinishStatus, has_external: bool) -> String {
         {
             reason.next_step()
         }
+        Some(FinishNextStep::RebaseThenFinish) => ContractReason::BaseMoved.next_step(),
         Some(FinishNextStep::AnalyzeThenFinish) => {
             "there is no verdict yet: run `probity analyze`, then finish again"
         }

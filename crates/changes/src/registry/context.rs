@@ -1,6 +1,7 @@
 //! Gathers what this machine observes when a command is given: the time, processes, leases and life times.
 
 use super::{IntentService, TreeFacts, host};
+use probity_intents::coherence::TreeContents;
 use probity_intents::registry::{CommandContext, Intent};
 use probity_intents::{IntentId, PeerIntent, ProcessProbe};
 use probity_storage::ports::LeaseStore;
@@ -39,6 +40,8 @@ impl IntentService {
             run_available: tree.run_available,
             dirty: tree.dirty.clone(),
             runs,
+            tree: TreeContents::default(),
+            stale_base: tree.stale_base,
         })
     }
 

@@ -53,10 +53,26 @@ impl GuardFile {
         let runs = run_claims::open_runs(&self.state)?;
         let seen = service.command_context()?;
         let ends_at = |intent: &Intent| intent.ends_at(&seen).0;
-        let snapshot = snapshot(self.rules.clone(), service.registry(), &runs, &ends_at);
+        let mut snapshot = snapshot(self.rules.clone(), service.registry(), &runs, &ends_at);
+        snapshot.intents.extend(self.intents_of_other_registry(service));
         durable::write_unsynced(&self.path, &snapshot.to_bytes())?;
         self.prune_sessions();
         Ok(())
+    }
+
+    /// Returns the claims that the other registry of a clone in a team has: the team's as last read, or those that were
+    /// started without asking the store of the team.
+    fn intents_of_other_registry(&self, service: &IntentService) -> Vec<GuardedIntent> {
+        if !self.state.dir().join(probity_team::TEAM_FILE).exists() {
+            return Vec::new();
+        }
+        let other = if service.is_shared() {
+            super::audit::read_registry(&self.state)
+        } else {
+            IntentService::last_known(&self.state)
+        };
+        let ends_at = |intent: &Intent| intent.expires_at.0;
+        other.map(|other| snapshot(self.rules.clone(), &other, &[], &ends_at).intents).unwrap_or_default()
     }
 
     /// Removes records of sessions that ended long ago. Errors are ignored: the next command tries again.
@@ -139,6 +155,7 @@ fn snapshot(
     let mut snapshot = GuardSnapshot::new(rules);
     snapshot.intents = registry
         .open_intents()
+        .filter(|intent| intent.status != IntentStatus::Landing)
         .map(|intent| GuardedIntent {
             intent_id: intent.id.as_str().to_owned(),
             agent: intent.owner.label.clone(),

@@ -8,7 +8,7 @@
 use super::IntentService;
 use super::identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 use probity_core::{Digest, ReasonCode, json};
-use probity_intents::registry::{CommandContext, IntentRegistry, RegistryChange, RegistryEvent};
+use probity_intents::registry::{CommandContext, Intent, IntentRegistry, RegistryChange, RegistryEvent};
 use probity_intents::{IntentId, IntentStatus};
 use probity_storage::{StoreError, durable};
 use probity_workspace::{ServiceError, Workspace, signing};
@@ -65,6 +65,10 @@ pub struct HandleStore {
     dir: PathBuf,
 }
 
+fn is_finished(intent: &Intent) -> bool {
+    intent.status.is_closed() || intent.status == IntentStatus::Landing
+}
+
 impl HandleStore {
     pub fn of(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
@@ -116,26 +120,16 @@ impl HandleStore {
     /// have been lost. If there is not exactly one, nothing is guessed.
     pub fn only_intent(
         &self,
-        shell: &IntentService,
+        workspace: &Workspace,
         credentials: &CallerCredentials,
     ) -> Result<IntentId, ServiceError> {
-        let seen = shell.command_context()?;
-        let kept: BTreeMap<IntentId, KeptHandle> = self
-            .usable_handles(shell.registry())
-            .into_iter()
-            .map(|kept| (kept.intent_id.clone(), kept))
-            .collect();
-        let (mut open, mut finished) = (Vec::new(), Vec::new());
-        for intent in shell.registry().intents() {
-            let group = match intent.status {
-                IntentStatus::Active | IntentStatus::Queued if !intent.is_over(&seen) => &mut open,
-                IntentStatus::Released => &mut finished,
-                _ => continue,
-            };
-            let caller = credentials.caller_for_intent(kept.get(&intent.id));
-            if !caller.is_new && intent.owner.is_same_owner(&shell.owner_of(&caller)?) {
-                group.push(intent);
-            }
+        let shell = IntentService::open(workspace)?;
+        let (mut open, mut finished) = self.own_by_state(&shell, credentials)?;
+        if shell.is_shared() {
+            let local = IntentService::open_local(workspace)?;
+            let (own_open, own_finished) = self.own_by_state(&local, credentials)?;
+            open.extend(own_open.into_iter().filter(|intent| intent.base.is_uncoordinated));
+            finished.extend(own_finished.into_iter().filter(|intent| intent.base.is_uncoordinated));
         }
         let found = if open.is_empty() { finished } else { open };
         if let [only] = found.as_slice() {
@@ -147,12 +141,39 @@ impl HandleStore {
             "no handle of an open intent is kept in this worktree: name the intent, and give its handle with \
              `--owner`; `probity intent list` shows the intents"
                 .to_owned()
-        } else if found.iter().all(|intent| intent.status.is_closed()) {
+        } else if found.iter().all(is_finished) {
             format!("no intent of yours is open; these were finished already: {}", listed.join(", "))
         } else {
             format!("several intents could be meant: name one of {}", listed.join(", "))
         };
         Err(ServiceError::refused(ReasonCode::UsageInvalid, detail))
+    }
+
+    /// Returns the caller's open and finished intents of a registry.
+    fn own_by_state(
+        &self,
+        shell: &IntentService,
+        credentials: &CallerCredentials,
+    ) -> Result<(Vec<Intent>, Vec<Intent>), ServiceError> {
+        let seen = shell.command_context()?;
+        let kept: BTreeMap<IntentId, KeptHandle> = self
+            .usable_handles(shell.registry())
+            .into_iter()
+            .map(|kept| (kept.intent_id.clone(), kept))
+            .collect();
+        let (mut open, mut finished) = (Vec::new(), Vec::new());
+        for intent in shell.registry().intents() {
+            let group = match intent.status {
+                IntentStatus::Active | IntentStatus::Queued if !intent.is_over(&seen) => &mut open,
+                IntentStatus::Released | IntentStatus::Landing => &mut finished,
+                _ => continue,
+            };
+            let caller = credentials.caller_for_intent(kept.get(&intent.id));
+            if !caller.is_new && intent.owner.is_same_owner(&shell.owner_of(&caller)?) {
+                group.push(intent.clone());
+            }
+        }
+        Ok((open, finished))
     }
 
     pub fn forget(&self, intent_id: &IntentId) -> Result<(), ServiceError> {

@@ -80,7 +80,8 @@ fn release_late(is_mutant: bool) -> (bool, bool) {
     memory.inject(move || fates.next().unwrap_or(WriteFate::Answered));
     *lock(&machine.hurry) = 2_000;
     let intent_id = IntentId::parse("i-1").expect("an id");
-    let done = service.execute(&by, RegistryAction::Release { intent_id, token, receipt: None }, &tree);
+    let done =
+        service.execute(&by, RegistryAction::Release { intent_id, token, receipt: None, work: None }, &tree);
     memory.deliver_late();
     (done.is_err(), memory.log(LOG_NAME).head().expect("reads") > 1)
 }
@@ -96,10 +97,10 @@ struct SilentLog(Box<dyn EventLog>, std::sync::atomic::AtomicBool);
 
 impl SilentLog {
     fn answer<T>(&self, answer: Result<T, StoreError>) -> Result<T, StoreError> {
-        match self.1.load(std::sync::atomic::Ordering::SeqCst) {
-            true => Err(StoreError::Unreachable { store: "s".into(), why: "no answer".into() }),
-            false => answer,
+        if self.1.load(std::sync::atomic::Ordering::SeqCst) {
+            return Err(StoreError::Unreachable { store: "s".into(), why: "no answer".into() });
         }
+        answer
     }
 }
 

@@ -27,10 +27,12 @@ pub use identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 use cache::RegistryCache;
 use guard_file::GuardFile;
 use observations::IntentObservations;
-use probity_core::{Digest, json};
+use probity_core::{Digest, ReasonCode, json};
+use probity_intents::coherence::{LackingWork, StaleBaseRule, TreeContents, TreeQuestion};
 use probity_intents::registry::{
-    CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentRegistry, OwnerNotice,
-    RegistryAction, RegistryChange, RegistryCommand, RegistryEvent, RegistrySnapshot,
+    CommandContext, CommandDecision, CommandRefusal, EVENT_FORM, EventSeq, Intent, IntentBase,
+    IntentRegistry, OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
+    RegistrySnapshot,
 };
 use probity_intents::{CommandId, IntentOwner, IntentScope, PeerIntent, ScopeEntry};
 use probity_paths::RepoPath;
@@ -75,6 +77,15 @@ pub struct TreeFacts {
     /// Whether an analysis of the current tree is stored.
     pub run_available: bool,
     pub dirty: BTreeSet<RepoPath>,
+    /// Answers what the tree has of work that others finished; `None` outside of a team.
+    pub base: Option<Arc<dyn BaseProbe>>,
+    /// What happens to a start that lacks some of it.
+    pub stale_base: StaleBaseRule,
+}
+
+/// Says what a tree has of the paths that other trees finished.
+pub trait BaseProbe: std::fmt::Debug + Send + Sync {
+    fn answer(&self, question: &TreeQuestion) -> Result<TreeContents, ServiceError>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,11 +129,7 @@ pub struct IntentService {
 impl IntentService {
     #[tracing::instrument(name = "open registry", skip_all)]
     pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
-        let mut shell = Self::unread(workspace)?;
-        shell.turn = Some(workspace.state.registry_turn());
-        let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
-        shell.runs = Some((workspace.state.clone(), top));
-        shell.guard = Some(GuardFile::of(workspace));
+        let mut shell = Self::unread(workspace)?.in_workspace(workspace);
         match shell.catch_up_from_cache() {
             Err(ServiceError::Store(StoreError::Unreachable { store, why })) => {
                 shell.go_offline(store, why)?;
@@ -136,14 +143,52 @@ impl IntentService {
         Ok(shell)
     }
 
+    /// Opens the registry of this clone alone, also if the clone is in a team: for changes that were started without asking
+    /// the store of the team.
+    pub fn open_local(workspace: &Workspace) -> Result<Self, ServiceError> {
+        let mut shell = Self::unread_local(workspace)?.in_workspace(workspace);
+        shell.catch_up_from_cache()?;
+        Ok(shell)
+    }
+
+    /// Opens the registry that has the named intent: in a team, that of this clone if the intent was started without asking
+    /// the store of the team.
+    pub fn open_with(workspace: &Workspace, name: &str) -> Result<Self, ServiceError> {
+        if TeamMembership::of(&workspace.state)?.is_some() {
+            let local = Self::open_local(workspace)?;
+            if local.resolve(name).is_ok_and(|intent| intent.base.is_uncoordinated) {
+                return Ok(local);
+            }
+        }
+        Self::open(workspace)
+    }
+
+    fn in_workspace(mut self, workspace: &Workspace) -> Self {
+        self.turn = Some(workspace.state.registry_turn());
+        let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
+        self.runs = Some((workspace.state.clone(), top));
+        self.guard = Some(GuardFile::of(workspace));
+        self
+    }
+
+    fn unread_local(workspace: &Workspace) -> Result<Self, ServiceError> {
+        let identity = CloneIdentity::of(&workspace.state)?;
+        let mut shell = Self::on_store(&workspace.state.store()?, Arc::new(CloneHost(identity)));
+        shell.database = workspace.state.database();
+        shell.cache = Some(RegistryCache::new(workspace.state.registry_cache()));
+        Ok(shell)
+    }
+
+    /// Returns the last state of the team's registry that was read, without asking its store; `None` if there is none.
+    pub(crate) fn last_known(state: &StateDirectory) -> Option<IntentRegistry> {
+        let cache = RegistryCache::kept_current(TeamMembership::dir(state).join("registry"));
+        cache.load().map(Into::into)
+    }
+
     /// Returns the unread registry of a workspace: on the team's store if its clone joined one, else on its own.
     fn unread(workspace: &Workspace) -> Result<Self, ServiceError> {
         let Some(team) = TeamMembership::of(&workspace.state)? else {
-            let identity = CloneIdentity::of(&workspace.state)?;
-            let mut shell = Self::on_store(&workspace.state.store()?, Arc::new(CloneHost(identity)));
-            shell.database = workspace.state.database();
-            shell.cache = Some(RegistryCache::new(workspace.state.registry_cache()));
-            return Ok(shell);
+            return Self::unread_local(workspace);
         };
         let dir = TeamMembership::dir(&workspace.state);
         let store = team.store(workspace)?;
@@ -306,6 +351,53 @@ impl IntentService {
         }
     }
 
+    /// Returns what the tree has of work that others finished, as far as an action depends on it.
+    fn tree_contents(&self, action: &RegistryAction, tree: &TreeFacts) -> Result<TreeContents, ServiceError> {
+        let (scope, base) = match action {
+            RegistryAction::Start { declaration, .. } => (&declaration.scope, &declaration.base),
+            RegistryAction::Promote { intent_id, base, .. } => match self.registry.intent(intent_id) {
+                Some(intent) => (&intent.scope, base),
+                None => return Ok(TreeContents::default()),
+            },
+            _ => return Ok(TreeContents::default()),
+        };
+        self.ask_tree(scope, base, tree)
+    }
+
+    fn ask_tree(
+        &self,
+        scope: &IntentScope,
+        base: &IntentBase,
+        tree: &TreeFacts,
+    ) -> Result<TreeContents, ServiceError> {
+        let Some(probe) = &tree.base else { return Ok(TreeContents::default()) };
+        let question = self.registry.base_question(scope, base);
+        if question.paths.is_empty() && question.commits.is_empty() {
+            return Ok(TreeContents::default());
+        }
+        probe.answer(&question)
+    }
+
+    /// Returns the work of other trees that a claim on `scope` from `base` would lack.
+    pub(crate) fn lacking(
+        &self,
+        scope: &IntentScope,
+        base: &IntentBase,
+        tree: &TreeFacts,
+    ) -> Result<Vec<LackingWork>, ServiceError> {
+        Ok(self.registry.lacking(scope, base, &self.ask_tree(scope, base, tree)?))
+    }
+
+    /// Returns the work of other trees that landed on the line of an intent since it was granted, and that its tree lacks.
+    pub(crate) fn landed_under(
+        &self,
+        intent: &Intent,
+        tree: &TreeFacts,
+    ) -> Result<Vec<LackingWork>, ServiceError> {
+        let own = self.ask_tree(&intent.scope, &intent.base, tree)?;
+        Ok(self.registry.landed_under(intent, &own, tree.stale_base))
+    }
+
     /// Carries out an action of `by`. A refusal is [`ServiceError::Intent`] and leaves nothing behind.
     pub fn execute(
         &mut self,
@@ -384,7 +476,8 @@ impl IntentService {
                 }
                 _ => (Vec::new(), None),
             };
-            let seen = self.command_context_in(tree, runs)?;
+            let mut seen = self.command_context_in(tree, runs)?;
+            seen.tree = self.tree_contents(&command.action, tree)?;
             let decision = self.registry.decide(&seen, command);
             // A lost write may still be on its way: it must not appear behind a refusal (law 4).
             if *may_be_written
@@ -482,6 +575,10 @@ impl IntentService {
             | RegistryChange::Recovered { intent_id, lease, expires_at } => {
                 (intent_id, expires_at.0.saturating_sub(event.at.0), lease.seconds)
             }
+            RegistryChange::Released { intent_id, work: Some(work), .. } => match work.hold_seconds {
+                Some(seconds) => (intent_id, seconds, seconds),
+                None => return Ok(()),
+            },
             _ => return Ok(()),
         };
         lives.renew(id.as_str(), Duration::from_secs(life))?;
@@ -560,6 +657,14 @@ impl IntentService {
     }
 
     fn parse(&self, record: &EventRecord) -> Result<RegistryEvent, ServiceError> {
+        if let Some(form) = newer_form(record) {
+            let detail = format!(
+                "event {} of {} has form {form}, and this program knows forms up to {EVENT_FORM}",
+                record.seq,
+                self.database.display()
+            );
+            return Err(ServiceError::refused(ReasonCode::LogNewer, detail));
+        }
         parse(record).map_err(|why| self.damaged(format!("event {}: {why}", record.seq)))
     }
 
@@ -652,6 +757,12 @@ fn damaged(database: &Path, why: String) -> ServiceError {
 fn encode(event: &RegistryEvent) -> Vec<u8> {
     let value = serde_json::to_value(event).expect("an event has text keys and no other maps");
     json::canonical(&value)
+}
+
+/// Returns the form of an event that is newer than this program.
+fn newer_form(record: &EventRecord) -> Option<u64> {
+    let value = json::parse(&record.event).ok()?;
+    value.get("form")?.as_u64().filter(|form| *form > u64::from(EVENT_FORM))
 }
 
 fn parse(record: &EventRecord) -> Result<RegistryEvent, String> {

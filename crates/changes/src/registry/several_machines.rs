@@ -3,14 +3,17 @@
 //!
 //! Each machine has its own clock, its own time since boot and its own processes; all of them are called `vm`. The laws are
 //! checked against the true time, which no machine knows: no claim of a living owner is displaced before its life is
-//! over, skew changes nothing but the times that are shown, a refusal is true and leaves nothing behind. Every mutant
-//! must be caught. `PROBITY_SEED` and `PROBITY_SEEDS` work as in the simulation of one machine.
+//! over, skew changes nothing but the times that are shown, a refusal is true and leaves nothing behind, finished work
+//! keeps other trees off until it has landed or its time is over, and it lands once. Every mutant must be caught. `PROBITY_SEED` and `PROBITY_SEEDS` work as in the simulation of one machine.
 
 use super::tests::owner;
 use super::*;
+use probity_intents::coherence::{LineChange, PathContent};
 use probity_intents::registry::{IntentBase, IntentDeclaration};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{IntentId, IntentScope, IntentStatus, ProcessProbe, ScopeEntry, Timestamp};
+use probity_intents::{
+    IntentId, IntentScope, IntentStatus, ProcessProbe, ReleasedWork, ScopeEntry, SharedOverlap, Timestamp,
+};
 use probity_storage::memory_store::{MemoryStore, WriteFate};
 use probity_storage::ports::{ObjectStore, RefStore};
 use std::collections::BTreeMap;
@@ -20,6 +23,7 @@ const STEPS: usize = 60;
 const MACHINES: usize = 3;
 const PATHS: [&str; 3] = ["a", "a/x", "b"];
 const LIFE_SECONDS: u64 = 600;
+const HOLD_SECONDS: u64 = 300;
 const DAY_SECONDS: u64 = 86_400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -316,8 +320,9 @@ impl Simulation {
 
     fn step(&mut self) {
         let who = self.dice.roll(self.agents.len());
-        match self.dice.roll(14) {
+        match self.dice.roll(15) {
             0..=4 => self.start(who),
+            14 => self.land(who),
             5 | 6 => self.release(who),
             7 => self.renew(who),
             8 => self.take(who),
@@ -349,7 +354,8 @@ impl Simulation {
             if let CommandRefusal::Blocked { decision } = &**refusal {
                 for id in &decision.blocked_by {
                     let held = before.intent(id).map(|intent| intent.status);
-                    assert_eq!(held, Some(IntentStatus::Active), "the refusal because of {id} is stale");
+                    let is_held = matches!(held, Some(IntentStatus::Active | IntentStatus::Landing));
+                    assert!(is_held, "the refusal because of {id} is stale");
                 }
             }
         }
@@ -360,6 +366,12 @@ impl Simulation {
         self.n_names += 1;
         let intent_id = IntentId::parse(format!("i-{}", self.n_names)).expect("an id");
         let path = PATHS[self.dice.roll(PATHS.len())];
+        let base = IntentBase {
+            tree: Some(format!("tree-{}:", self.agents[who].machine)),
+            line: Some("main".into()),
+            shared: (self.dice.roll(4) == 0).then(SharedOverlap::default),
+            ..IntentBase::default()
+        };
         let action = RegistryAction::Start {
             declaration: IntentDeclaration {
                 intent_id: intent_id.clone(),
@@ -371,7 +383,7 @@ impl Simulation {
                 },
                 ttl_seconds: LIFE_SECONDS,
                 lease_seconds: 60,
-                base: IntentBase::default(),
+                base,
                 task: None,
             },
             dirty_scope_policy: DirtyScopePolicy::Block,
@@ -390,7 +402,24 @@ impl Simulation {
 
     fn release(&mut self, who: usize) {
         let Some((intent_id, token)) = self.agents[who].held.pop_first() else { return };
-        let _ = self.act(who, RegistryAction::Release { intent_id, token, receipt: None });
+        let work = (self.dice.roll(2) == 0).then(|| ReleasedWork {
+            became: vec![PathContent { path: RepoPath::parse(b"b").expect("a path"), content: None }],
+            hold_seconds: Some(HOLD_SECONDS),
+            ..ReleasedWork::default()
+        });
+        let _ = self.act(who, RegistryAction::Release { intent_id, token, receipt: None, work });
+    }
+
+    /// Sees that finished work of anyone arrived.
+    fn land(&mut self, who: usize) {
+        let finished = |status| matches!(status, IntentStatus::Landing | IntentStatus::Released);
+        let truth = self.truth();
+        let ids: Vec<IntentId> =
+            truth.intents().filter(|it| finished(it.status)).map(|it| it.id.clone()).collect();
+        if let Some(intent_id) = ids.get(self.dice.roll(ids.len())).cloned() {
+            let (commit, branch) = ("c".to_owned(), "main".to_owned());
+            let _ = self.act(who, RegistryAction::Land { intent_id, commit, branch });
+        }
     }
 
     fn renew(&mut self, who: usize) {
@@ -485,6 +514,10 @@ impl Simulation {
     }
 
     fn check(&self, registry: &IntentRegistry, event: &RegistryEvent) {
+        if let RegistryChange::Landed { intent_id, .. } = &event.change {
+            let has_landed = registry.contents_of(intent_id).is_some_and(LineChange::is_on_line);
+            assert!(!has_landed, "{intent_id} landed twice");
+        }
         let taken: Vec<&IntentId> = match &event.change {
             RegistryChange::Granted { displaced, .. } => displaced.iter().collect(),
             RegistryChange::Collected { expired, .. } => expired.iter().collect(),
@@ -500,8 +533,9 @@ impl Simulation {
             }
             let began = self.written_at[usize::try_from(intent.life.since.0 - 1).expect("small")];
             let is_over = self.now >= began + intent.life.seconds;
-            let is_alive =
-                self.machines.iter().any(|machine| lock(&machine.facts).live.contains(&intent.owner.pid));
+            // Finished work needs no process.
+            let is_alive = intent.status == IntentStatus::Landing
+                || self.machines.iter().any(|machine| lock(&machine.facts).live.contains(&intent.owner.pid));
             assert!(is_over || !is_alive, "event {} takes {id} from a living owner", event.seq);
         }
     }

@@ -325,8 +325,10 @@ impl RegistrySimulation {
     fn release(&mut self, who: usize) {
         let Some((intent_id, token)) = self.agents[who].held.pop_first() else { return };
         // It may have been displaced or have expired: then the release is refused, and the agent knows.
-        let done =
-            self.act(who, RegistryAction::Release { intent_id: intent_id.clone(), token, receipt: None });
+        let done = self.act(
+            who,
+            RegistryAction::Release { intent_id: intent_id.clone(), token, receipt: None, work: None },
+        );
         // An expired intent was not released: if the clock goes back, it holds again.
         let is_over = |fault: ServiceError| matches!(fault, ServiceError::Intent(it) if matches!(*it, CommandRefusal::Expired { .. }));
         if !done.is_err_and(is_over) {
@@ -338,8 +340,10 @@ impl RegistrySimulation {
         let Some((intent_id, token)) = self.agents[who].old.pop() else { return };
         let current = self.agents[who].shell.registry().intent(&intent_id).and_then(|intent| intent.token);
         let token = if self.mutant == Some(LoopMutant::AnyToken) { current.unwrap_or(token) } else { token };
-        let done =
-            self.act(who, RegistryAction::Release { intent_id: intent_id.clone(), token, receipt: None });
+        let done = self.act(
+            who,
+            RegistryAction::Release { intent_id: intent_id.clone(), token, receipt: None, work: None },
+        );
         assert!(done.is_err(), "{intent_id} was released by a token that was given back");
     }
 

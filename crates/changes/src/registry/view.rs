@@ -42,13 +42,24 @@ impl IntentService {
         closed_too: bool,
     ) -> Result<IntentListAnswer, ServiceError> {
         let reader = self.viewer_context(workspace, caller)?;
-        let view = |intent| self.intent_view(intent, &reader);
-        let intents = if closed_too {
+        let mut intents = self.views(&reader, closed_too);
+        if self.is_shared {
+            // Changes that were started without asking the store of the team are known to this clone alone.
+            let local = Self::open_local(workspace)?;
+            let views = local.views(&local.viewer_context(workspace, caller)?, closed_too);
+            intents.extend(views.into_iter().filter(|view| view.base.is_uncoordinated));
+            intents.sort_by(|one, other| one.intent_id.cmp(&other.intent_id));
+        }
+        Ok(IntentListAnswer { intents, notices: self.registry.notices(&reader.owner) })
+    }
+
+    fn views(&self, reader: &ViewerContext, closed_too: bool) -> Vec<IntentView> {
+        let view = |intent| self.intent_view(intent, reader);
+        if closed_too {
             self.registry.intents().map(view).collect()
         } else {
             self.registry.open_intents().map(view).collect()
-        };
-        Ok(IntentListAnswer { intents, notices: self.registry.notices(&reader.owner) })
+        }
     }
 
     /// Returns one intent as `caller` sees it. `id` may be any unambiguous prefix.

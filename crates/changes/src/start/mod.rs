@@ -5,12 +5,17 @@ mod promote;
 mod report;
 
 pub use promote::{promote, promote_when_free};
+pub(crate) use report::lacking_words;
 
 use super::concurrent_intents::RegistryView;
 use super::root_mapping::RootMapping;
 use super::start_context::StartContext;
 use super::validate;
-use crate::registry::{Caller, CommandResult, HandleStore, IntentService, KeptHandle, TreeFacts, admin};
+use crate::landing;
+use crate::registry::{
+    BaseProbe, Caller, CommandResult, HandleStore, IntentService, KeptHandle, TreeFacts, admin,
+};
+use crate::team_context::TeamContext;
 use probity_api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
 use probity_core::ReasonCode;
 use probity_intents::registry::{
@@ -19,16 +24,16 @@ use probity_intents::registry::{
 };
 use probity_intents::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
 use probity_intents::{
-    CommandId, IntentId, IntentOwner, IntentScope, IntentStatus, PeerIntent, StartDecision, StartState,
-    TaskKey, start_decision,
+    CommandId, IntentId, IntentOwner, IntentScope, IntentStatus, LackingWork, PeerIntent, StartDecision,
+    StartState, TaskKey, start_decision,
 };
 use probity_knowledge::ledger;
 use probity_policy::StrictnessProfile;
 use probity_quality::analysis_store::AnalysisStore;
-use probity_team::TeamMembership;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 #[tracing::instrument(name = "start", skip_all)]
 pub fn start(
@@ -43,16 +48,24 @@ pub fn start(
         task.map_err(|error| ServiceError::refused(ReasonCode::IntentInvalid, format!("the task: {error}")))?;
     // Cited items must exist before anything is claimed (law 4).
     ledger::check_items(workspace, &request.implements)?;
-    let mut desk = StartHandler::open(workspace, caller)?;
+    let mut desk = if request.offline {
+        StartHandler::open_offline(workspace, caller)?
+    } else {
+        StartHandler::open(workspace, caller, IntentService::open(workspace)?)?
+    };
     let command = command_id(request)?;
     let intent_id =
         IntentId::parse(command.as_str()).map_err(|error| ServiceError::Missing(error.to_string()))?;
     let ground = StartContext::collect(workspace, request.analyze, progress)?;
     let (scope, warnings) = validate::validate_scope(&workspace.root, request, &ground.status.snapshot)?;
-    crate::team::check_joined(workspace, &ground.policy.policy.team)?;
+    if !request.offline {
+        crate::team::check_joined(workspace, &ground.policy.policy.team)?;
+    }
+    let scope = ground.paths.to_repo_scope(&scope);
     let ask = StartAttempt {
         context: &ground,
-        scope: ground.paths.to_repo_scope(&scope),
+        tree: desk.tree_facts(&ground, &scope),
+        scope,
         warnings,
         policy: request.dirty_scope_policy,
         on_conflict: request.on_conflict,
@@ -63,6 +76,7 @@ pub fn start(
     if let Some(known) = desk.find_repeated_start(&intent_id, request, &ask.scope)? {
         return desk.replay(&ask, &known);
     }
+    desk.land_found(&ask.scope)?;
     let decision = desk.decision(&ask)?;
     if decision.claim == ClaimState::None {
         return desk.refused_answer(&ask, &decision);
@@ -74,7 +88,7 @@ pub fn start(
         scope: ask.scope.clone(),
         ttl_seconds: request.ttl_seconds.unwrap_or(admin::DEFAULT_TTL_SECONDS),
         lease_seconds: request.lease_seconds.unwrap_or(admin::DEFAULT_LEASE_SECONDS),
-        base: ground.base(workspace, &ask.scope)?,
+        base: ground.base(workspace, &ask.scope, desk.place(&ground.paths))?,
         task,
     };
     let action = RegistryAction::Start {
@@ -105,6 +119,7 @@ pub fn start(
 
 struct StartAttempt<'a> {
     context: &'a StartContext,
+    tree: TreeFacts,
     /// In the registry's path names.
     scope: IntentScope,
     warnings: Vec<ScopeWarning>,
@@ -122,14 +137,64 @@ struct StartHandler<'a> {
     owner: IntentOwner,
     /// Intents that belong to the caller by a handle kept in this worktree.
     kept: BTreeSet<IntentId>,
+    team: Option<TeamContext>,
+    /// Whether the store of the team is not asked.
+    is_uncoordinated: bool,
+    /// Finished changes whose landing was seen.
+    landed: Vec<IntentId>,
 }
 
 impl<'a> StartHandler<'a> {
-    fn open(workspace: &'a Workspace, caller: &Caller) -> Result<Self, ServiceError> {
-        let shell = IntentService::open(workspace)?;
-        let owner = shell.owner_of(caller)?;
-        let kept = HandleStore::of(workspace).own_intents(shell.registry(), caller);
-        Ok(Self { workspace, service: shell, owner, kept })
+    fn open(workspace: &'a Workspace, caller: &Caller, service: IntentService) -> Result<Self, ServiceError> {
+        let owner = service.owner_of(caller)?;
+        let kept = HandleStore::of(workspace).own_intents(service.registry(), caller);
+        let team = TeamContext::of(workspace)?;
+        let is_uncoordinated = team.is_some() && !service.is_shared();
+        Ok(Self { workspace, service, owner, kept, team, is_uncoordinated, landed: Vec::new() })
+    }
+
+    /// Opens a start that does not ask the store of the team.
+    fn open_offline(workspace: &'a Workspace, caller: &Caller) -> Result<Self, ServiceError> {
+        let mut handler = Self::open(workspace, caller, IntentService::open_local(workspace)?)?;
+        if handler.team.is_none() && workspace.load_policy()?.policy.team.repository.is_none() {
+            let detail =
+                "this clone is in no team, so a start asks nobody else anyway: leave `--offline` out";
+            return Err(ServiceError::refused(ReasonCode::TeamInvalid, detail));
+        }
+        handler.is_uncoordinated = true;
+        Ok(handler)
+    }
+
+    /// Returns where the change is made and what it is for.
+    fn place(&self, paths: &RootMapping) -> IntentBase {
+        let team = self.team.as_ref();
+        IntentBase {
+            tree: Some(paths.root_name()),
+            line: team.and_then(|team| team.line.clone()),
+            shared: team.filter(|_| !self.is_uncoordinated).and_then(TeamContext::shared_overlap),
+            is_uncoordinated: self.is_uncoordinated,
+            ..IntentBase::default()
+        }
+    }
+
+    fn tree_facts(&self, context: &StartContext, scope: &IntentScope) -> TreeFacts {
+        let base = self.team.as_ref().map(|team| -> Arc<dyn BaseProbe> {
+            Arc::new(team.tree_base(self.workspace, &context.status, &context.paths, scope))
+        });
+        TreeFacts {
+            run_available: context.analysis.is_some(),
+            dirty: context.dirty_repo_paths(),
+            base,
+            stale_base: self.team.as_ref().map(TeamContext::stale_base).unwrap_or_default(),
+        }
+    }
+
+    /// Ends the wait of finished work on these paths that this clone sees on the remote.
+    fn land_found(&mut self, scope: &IntentScope) -> Result<(), ServiceError> {
+        let Some(team) = self.team.as_ref().filter(|_| !self.is_uncoordinated) else { return Ok(()) };
+        let landed = landing::land_found_in(self.workspace, team, &mut self.service, &self.owner, scope)?;
+        self.landed = landed.into_iter().map(|change| change.intent_id).collect();
+        Ok(())
     }
 
     /// Returns the intent that an earlier execution of this same start led to.
@@ -166,6 +231,8 @@ impl<'a> StartHandler<'a> {
             dirty: ask.context.dirty_repo_paths(),
             dirty_scope_policy: ask.policy,
             on_conflict: ask.on_conflict,
+            lacking: self.lacking(ask)?,
+            stale_base: ask.tree.stale_base,
         }))
     }
 
@@ -180,11 +247,7 @@ impl<'a> StartHandler<'a> {
         if let Some(side) = &ask.context.analysis {
             runs.pin(side.run.id, id.as_str())?;
         }
-        let tree = TreeFacts {
-            run_available: ask.context.analysis.is_some(),
-            dirty: ask.context.dirty_repo_paths(),
-        };
-        match self.service.execute_command(command, &tree) {
+        match self.service.execute_command(command, &ask.tree) {
             Ok(done) => self.granted_answer(ask, id, done),
             Err(ServiceError::Intent(refusal)) => {
                 if ask.queued_intent.is_none() {
@@ -230,6 +293,8 @@ impl<'a> StartHandler<'a> {
             dirty: ask.context.dirty_repo_paths(),
             dirty_scope_policy: ask.policy,
             on_conflict: ask.on_conflict,
+            lacking: self.lacking(ask)?,
+            stale_base: ask.tree.stale_base,
         });
         let position = self.service.registry().queue_position(id, &self.owner, &circumstances);
         decision.queue_position = position;
@@ -303,9 +368,13 @@ impl<'a> StartHandler<'a> {
         scope: &IntentScope,
         except: Option<&IntentId>,
     ) -> Result<Vec<PeerIntent>, ServiceError> {
-        let line = TeamMembership::of(&self.workspace.state)?.and_then(|team| team.line);
-        let base = IntentBase { tree: Some(seen.paths.root_name()), line, ..IntentBase::default() };
-        Ok(seen.contenders(&base, except).into_iter().chain(self.service.run_peers(scope)?).collect())
+        let base = self.place(seen.paths);
+        Ok(seen.contenders(scope, &base, except).into_iter().chain(self.service.run_peers(scope)?).collect())
+    }
+
+    /// Returns the work of other trees that this one lacks; for a start that asks nobody, as far as it was last known.
+    fn lacking(&self, ask: &StartAttempt<'_>) -> Result<Vec<LackingWork>, ServiceError> {
+        self.service.lacking(&ask.scope, &self.place(&ask.context.paths), &ask.tree)
     }
 
     fn registry_view<'s>(

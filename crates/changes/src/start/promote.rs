@@ -1,7 +1,7 @@
 //! Promotes a queued intent to a claim on the current tree.
 
 use super::{StartAttempt, StartHandler};
-use crate::registry::Caller;
+use crate::registry::{Caller, IntentService};
 use crate::root_mapping::RootMapping;
 use crate::start_context::StartContext;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
@@ -22,7 +22,8 @@ pub fn promote(
     request: &PromoteRequest,
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<StartAnswer, ServiceError> {
-    let mut desk = StartHandler::open(workspace, caller)?;
+    let service = IntentService::open_with(workspace, &request.intent_id)?;
+    let mut desk = StartHandler::open(workspace, caller, service)?;
     desk.promote(request, progress)
 }
 
@@ -35,7 +36,8 @@ pub fn promote_when_free(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<StartAnswer, ServiceError> {
     let end = Instant::now().checked_add(patience);
-    let mut desk = StartHandler::open(workspace, caller)?;
+    let service = IntentService::open_with(workspace, &request.intent_id)?;
+    let mut desk = StartHandler::open(workspace, caller, service)?;
     loop {
         let left = end.map_or(WAITER_HEARTBEAT_INTERVAL, |end| end.saturating_duration_since(Instant::now()));
         if left.is_zero() || desk.is_free(&request.intent_id)? {
@@ -55,7 +57,8 @@ impl StartHandler<'_> {
         let circumstances = self.service.command_context()?;
         let frame = RootMapping::for_workspace(self.workspace);
         let seen = self.registry_view(&circumstances, &frame);
-        let in_the_way = seen.concurrent_work(&intent.scope, Some(&intent.id), DetailLevel::Full);
+        let in_the_way =
+            seen.concurrent_work(&intent.scope, &intent.base, Some(&intent.id), DetailLevel::Full);
         let first = self.service.registry().queue_position(&intent.id, &self.owner, &circumstances);
         let runs = self.service.run_peers(&intent.scope)?;
         Ok(runs.is_empty()
@@ -72,6 +75,7 @@ impl StartHandler<'_> {
         let ground = StartContext::collect(self.workspace, request.analyze, progress)?;
         let ask = StartAttempt {
             context: &ground,
+            tree: self.tree_facts(&ground, &intent.scope),
             scope: intent.scope.clone(),
             warnings: Vec::new(),
             policy: request.dirty_scope_policy,
@@ -83,6 +87,7 @@ impl StartHandler<'_> {
         if intent.owner.is_same_owner(&self.owner) && intent.status == IntentStatus::Active {
             return self.replay(&ask, &intent);
         }
+        self.land_found(&ask.scope)?;
         if ground.analysis.is_none() {
             let mut answer = self.refused_answer(&ask, &self.decision(&ask)?)?;
             answer.reasons = vec![StartObstacle::Rule(StartReason::BeforeRunEvicted)];
@@ -91,7 +96,7 @@ impl StartHandler<'_> {
         }
         let action = RegistryAction::Promote {
             intent_id: intent.id.clone(),
-            base: ground.base(self.workspace, &ask.scope)?,
+            base: ground.base(self.workspace, &ask.scope, self.place(&ground.paths))?,
             dirty_scope_policy: request.dirty_scope_policy,
         };
         let id =

@@ -7,12 +7,13 @@ use crate::registry::view::format_time;
 use crate::uncommitted_work::{self, FinishedWork};
 use probity_api::SystemPath;
 use probity_api::change::{
-    BlastLevel, BlastSummary, ConcurrentRun, ConcurrentWork, ConstraintInScope, GateForecast, RelatedIntent,
-    RelatedIntentAction, StartAnswer, StartBudget, StartObstacle,
+    BlastLevel, BlastSummary, ClaimRelationWord, ConcurrentRun, ConcurrentWork, ConstraintInScope,
+    Coordination, GateForecast, RelatedIntent, RelatedIntentAction, StartAnswer, StartBudget, StartObstacle,
 };
+use probity_core::text::short_id;
 use probity_intents::registry::OwnerNotice;
-use probity_intents::start::{ClaimState, StartNextStep, StartStatus};
-use probity_intents::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
+use probity_intents::start::{ClaimState, StartNextStep, StartReason, StartStatus};
+use probity_intents::{IntentId, IntentScope, LackingWork, Ownership, RelationKind, StartDecision};
 use probity_knowledge::ledger;
 use probity_paths::RepoPath;
 use probity_policy::{Policy, StrictnessProfile};
@@ -46,7 +47,35 @@ impl StartHandler<'_> {
         if let Some(note) = &ask.context.policy_note {
             message = format!("{message}; {note}");
         }
+        for note in self.team_notes(decision, met) {
+            message = format!("{message}; {note}");
+        }
         message
+    }
+
+    /// Says who else works on the same paths by announcement, and which finished work the tree lacks.
+    fn team_notes(&self, decision: &StartDecision, met: &StartOverlaps<'_>) -> Vec<String> {
+        let is_announced = |other: &&&RelatedIntent| other.claims == Some(ClaimRelationWord::Announced);
+        let mut notes: Vec<String> = met
+            .overlapping
+            .iter()
+            .filter(is_announced)
+            .map(|other| {
+                let host = other.host.as_deref().unwrap_or("another machine");
+                format!(
+                    "{} on {host} works on some of the same paths ({}): coordinate before you merge",
+                    other.agent_label, other.intent
+                )
+            })
+            .collect();
+        let is_blocked = decision.reasons.contains(&StartReason::StaleBase);
+        for work in decision.lacking.iter().filter(|work| !(is_blocked && work.is_on_line)) {
+            notes.push(format!("warning: {}", lacking_words(work)));
+        }
+        if self.is_uncoordinated && decision.claim != ClaimState::None {
+            notes.push("the store of the team was not asked, so nobody else knows of this change".to_owned());
+        }
+        notes
     }
 
     /// Advises to commit what another change left in the scope, if that is all that makes the scope dirty.
@@ -106,6 +135,11 @@ impl StartHandler<'_> {
                 decision.queue_position.unwrap_or(1),
                 short(id)
             ),
+            (StartNextStep::FetchAndRebase, _) => {
+                let lacking = decision.lacking.iter().filter(|work| work.is_on_line);
+                let words: Vec<String> = lacking.map(lacking_words).collect();
+                format!("{}: fetch and rebase first, then start again; do not edit", words.join("; "))
+            }
             (StartNextStep::EditInScope, Some(id)) => {
                 format!("edit only the declared paths, then `probity finish {}`", short(id))
             }
@@ -135,8 +169,11 @@ impl StartHandler<'_> {
         let run = ask.context.analysis.as_ref();
         let shown_run = run.filter(|_| decision.status != StartStatus::Queued);
         let reasons: Vec<StartObstacle> = decision.reasons.iter().copied().map(StartObstacle::Rule).collect();
-        let mut workspace =
-            if looked { seen.concurrent_work(&ask.scope, id, ask.detail) } else { ConcurrentWork::default() };
+        let mut workspace = if looked {
+            seen.concurrent_work(&ask.scope, &self.place(frame), id, ask.detail)
+        } else {
+            ConcurrentWork::default()
+        };
         if looked && decision.status != StartStatus::Active {
             workspace.concurrent_runs = self.concurrent_runs(ask)?;
         }
@@ -185,6 +222,14 @@ impl StartHandler<'_> {
                 self.constraints(&scope)?
             },
             implements: Vec::new(),
+            line: self.team.as_ref().and_then(|team| team.line.clone()),
+            coordination: match (&self.team, self.is_uncoordinated) {
+                (_, true) => Some(Coordination::None),
+                (Some(_), false) => Some(Coordination::Team),
+                (None, false) => None,
+            },
+            lacking: frame.to_workspace_lacking(&decision.lacking),
+            landed: self.landed.clone(),
             scope,
             notices,
             owner: None,
@@ -221,6 +266,23 @@ impl StartHandler<'_> {
             because: it.because,
         });
         Ok(in_scope.collect())
+    }
+}
+
+/// Says which work a tree lacks.
+pub(crate) fn lacking_words(work: &LackingWork) -> String {
+    let what = match work.paths.as_slice() {
+        [] => "many paths of this scope".to_owned(),
+        [only] => format!("`{only}`"),
+        [first, rest @ ..] => format!("`{first}` and {} more", rest.len()),
+    };
+    let whose = format!("{} on {} finished a change of {what}", work.agent, work.host);
+    match (&work.commit, &work.branch) {
+        (Some(commit), Some(branch)) => {
+            let commit = short_id(commit);
+            format!("{whose} (commit {commit} on {branch}) that is not here")
+        }
+        _ => format!("{whose} that is neither here nor, as far as is known, on the remote"),
     }
 }
 
@@ -291,6 +353,7 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
         }
         StartNextStep::QueueOrNarrowScope => "others wait for these paths: start with `--queue`, or narrow the scope".into(),
         StartNextStep::FinishOwnIntent => "finish, amend or clear your own intent first".into(),
+        StartNextStep::FetchAndRebase => "fetch and rebase first, then start again; do not edit".into(),
         StartNextStep::EditInScope => "edit only the declared paths, then finish".into(),
     }
 }

@@ -3,6 +3,7 @@
 //! The two are separate, so that a repeated command stays the same command although time has passed.
 
 use super::{EventSeq, IntentBase};
+use crate::coherence::{ReleasedWork, StaleBaseRule, TreeContents};
 use crate::owner::{IntentOwner, ProcessProbe, Timestamp};
 use crate::record::{CommandId, IntentId, PeerIntent, TaskKey};
 use crate::scope::{IntentScope, ScopeEntrySet};
@@ -19,6 +20,8 @@ pub const MAX_TTL_SECONDS: u64 = 86_400;
 /// Limits of a lease, in seconds.
 pub const MIN_LEASE_SECONDS: u64 = 60;
 pub const MAX_LEASE_SECONDS: u64 = 600;
+/// The longest time that a finished intent waits for its landing, in seconds.
+pub const MAX_HOLD_SECONDS: u64 = 7 * 86_400;
 pub(super) const MAX_SCOPE_ENTRIES: usize = 10_000;
 pub(super) const MAX_OPEN_INTENTS: usize = 10_000;
 
@@ -99,7 +102,12 @@ pub enum RegistryAction {
         token: EventSeq,
         /// Digest of the receipt that proves it.
         receipt: Option<Digest>,
+        /// What it leaves for other trees; absent on one machine.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<ReleasedWork>,
     },
+    /// Says that the work of a finished intent arrived on a branch of the remote. Anybody may see that.
+    Land { intent_id: IntentId, commit: String, branch: String },
     /// Gives the intent up. Also works if it has expired or its owner is dead.
     Clear { intent_id: IntentId },
     /// Takes over an intent whose owner is dead, or the caller's own after a crash.
@@ -136,6 +144,10 @@ pub struct CommandContext {
     pub dirty: BTreeSet<RepoPath>,
     /// Governed runs that conflict with the command, each as a live claim on the contested entries.
     pub runs: Vec<PeerIntent>,
+    /// What the tree has of the paths that others finished.
+    pub tree: TreeContents,
+    /// What happens to a start whose base lacks work of the line.
+    pub stale_base: StaleBaseRule,
 }
 
 impl CommandContext {

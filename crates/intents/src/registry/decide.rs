@@ -1,14 +1,15 @@
 //! Decides commands: returns the event that would carry a command out, or a refusal. Changes nothing.
 
-use super::command::{MAX_OPEN_INTENTS, MAX_SCOPE_ENTRIES};
+use super::command::{MAX_HOLD_SECONDS, MAX_OPEN_INTENTS, MAX_SCOPE_ENTRIES};
 use super::queue::is_gone;
 use super::{
     CommandContext, CommandRefusal, EventSeq, Intent, IntentAmendment, IntentBase, IntentDeclaration,
     IntentRegistry, MAX_LEASE_SECONDS, MAX_TTL_SECONDS, MIN_LEASE_SECONDS, MIN_TTL_SECONDS, NoticeKind,
     OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
 };
+use crate::coherence::{ClaimRelation, ReleasedWork};
 use crate::owner::{IntentOwner, Lease, Ownership};
-use crate::record::{IntentId, IntentStatus};
+use crate::record::{IntentId, IntentStatus, TaskKey};
 use crate::relations::overlap;
 use crate::scope::{IntentScope, ScopeEntrySet};
 use crate::start::{DirtyScopePolicy, OnConflict, StartState, StartStatus, start_decision};
@@ -46,6 +47,7 @@ impl IntentRegistry {
             return Ok(CommandDecision::Nothing);
         };
         Ok(CommandDecision::Append(Box::new(RegistryEvent {
+            form: change.form(),
             seq: self.head.seq.next(),
             prev: self.head.digest,
             at: seen.now,
@@ -100,10 +102,13 @@ impl CommandDecider<'_> {
             RegistryAction::Amend { intent_id, token, allowed_files, allowed_related, why } => {
                 self.amend(intent_id, *token, allowed_files, allowed_related, why).map(Some)
             }
-            RegistryAction::Release { intent_id, token, receipt } => {
+            RegistryAction::Release { intent_id, token, receipt, work } => {
                 self.fenced_intent(intent_id, *token)?;
-                Ok(Some(RegistryChange::Released { intent_id: intent_id.clone(), receipt: *receipt }))
+                check_hold(work.as_ref())?;
+                let (intent_id, work) = (intent_id.clone(), work.clone());
+                Ok(Some(RegistryChange::Released { intent_id, receipt: *receipt, work }))
             }
+            RegistryAction::Land { intent_id, commit, branch } => Ok(self.land(intent_id, commit, branch)?),
             RegistryAction::Clear { intent_id } => self.clear(intent_id).map(Some),
             RegistryAction::Recover { intent_id, lease_seconds, ttl_seconds } => {
                 self.recover(intent_id, *lease_seconds, *ttl_seconds).map(Some)
@@ -119,15 +124,18 @@ impl CommandDecider<'_> {
         on_conflict: OnConflict,
     ) -> Result<RegistryChange, CommandRefusal> {
         self.check_declaration(declaration)?;
-        self.check_task(declaration)?;
+        let task = declaration.task.as_ref();
+        self.check_task(task, None)?;
         let (scope, base) = (&declaration.scope, &declaration.base);
         let queued = || RegistryChange::Queued { declaration: declaration.clone() };
         match self.check_start(scope, base, None, dirty_scope_policy, on_conflict) {
             Ok(StartStatus::Queued) => Ok(queued()),
             Ok(_) => Ok(RegistryChange::Granted {
                 declaration: declaration.clone(),
-                displaced: self.displaced(scope, base, None),
+                displaced: &self.displaced(scope, base, None) | &self.gone_from_task(task, None),
                 passed: self.registry.passed_by(scope, base, None),
+                announced: self.announced(scope, base, None),
+                lacks: self.lacks(scope, base),
             }),
             Err(CommandRefusal::QueueAhead { .. }) if on_conflict == OnConflict::Queue => Ok(queued()),
             Err(refusal) => Err(refusal),
@@ -144,12 +152,16 @@ impl CommandDecider<'_> {
         if intent.status != IntentStatus::Queued {
             return Err(CommandRefusal::wrong_status(intent));
         }
+        let task = intent.task.as_ref();
+        self.check_task(task, Some(id))?;
         self.check_start(&intent.scope, base, Some(intent), policy, OnConflict::Block)?;
         Ok(RegistryChange::Promoted {
             intent_id: id.clone(),
             base: base.clone(),
-            displaced: self.displaced(&intent.scope, base, Some(id)),
+            displaced: &self.displaced(&intent.scope, base, Some(id)) | &self.gone_from_task(task, Some(id)),
             passed: self.registry.passed_by(&intent.scope, base, Some(intent)),
+            announced: self.announced(&intent.scope, base, Some(id)),
+            lacks: self.lacks(&intent.scope, base),
         })
     }
 
@@ -175,6 +187,8 @@ impl CommandDecider<'_> {
             dirty: self.seen.dirty.clone(),
             dirty_scope_policy,
             on_conflict,
+            lacking: self.registry.lacking(scope, base, &self.seen.tree),
+            stale_base: self.seen.stale_base,
         });
         match decision.status {
             StartStatus::NeedsAnalysis | StartStatus::Blocked => {
@@ -201,7 +215,56 @@ impl CommandDecider<'_> {
         except: Option<&IntentId>,
     ) -> BTreeSet<IntentId> {
         let others = self.registry.overlapping(scope, base, except).into_iter();
-        others.filter(|other| other.status == IntentStatus::Active).map(|other| other.id.clone()).collect()
+        let is_displaced = |other: &&Intent| match other.status {
+            IntentStatus::Active => true,
+            // One of the caller's own that lands stays: what it left is compared with the base instead.
+            IntentStatus::Landing => is_gone(other, self.by, self.seen),
+            _ => false,
+        };
+        others.filter(is_displaced).map(|other| other.id.clone()).collect()
+    }
+
+    /// Returns the active intents of other trees that hold some of these paths as well, by announcement.
+    fn announced(
+        &self,
+        scope: &IntentScope,
+        base: &IntentBase,
+        except: Option<&IntentId>,
+    ) -> BTreeSet<IntentId> {
+        let others = self.registry.related(scope, base, except, ClaimRelation::Announced);
+        // One whose owner seems dead counts too: it is not displaced, and may be recovered.
+        let holds = |other: &&Intent| matches!(other.status, IntentStatus::Active | IntentStatus::Landing);
+        others.into_iter().filter(holds).map(|other| other.id.clone()).collect()
+    }
+
+    /// Returns the finished intents of other trees whose work the tree lacks.
+    fn lacks(&self, scope: &IntentScope, base: &IntentBase) -> BTreeSet<IntentId> {
+        let lacking = self.registry.lacking(scope, base, &self.seen.tree).into_iter();
+        lacking.map(|work| work.intent_id).collect()
+    }
+
+    /// Says where finished work arrived. What is known already needs no event: a change lands once.
+    fn land(
+        &self,
+        id: &IntentId,
+        commit: &str,
+        branch: &str,
+    ) -> Result<Option<RegistryChange>, CommandRefusal> {
+        let unknown = || CommandRefusal::UnknownIntent { intent_id: id.clone() };
+        let intent = self.registry.intent(id).ok_or_else(unknown)?;
+        match (intent.status, self.registry.contents_of(id)) {
+            (IntentStatus::Landing, _) => {}
+            // Its time to land was over, or it came to its line by another branch.
+            (IntentStatus::Released, Some(change)) if !change.is_on_line() => {
+                if change.branch.as_deref() == Some(branch) {
+                    return Ok(None);
+                }
+            }
+            (IntentStatus::Released, _) => return Ok(None),
+            _ => return Err(CommandRefusal::wrong_status(intent)),
+        }
+        let (commit, branch) = (commit.to_owned(), branch.to_owned());
+        Ok(Some(RegistryChange::Landed { intent_id: id.clone(), commit, branch }))
     }
 
     fn renew(
@@ -243,7 +306,7 @@ impl CommandDecider<'_> {
             .registry
             .overlapping(&added, &intent.base, Some(id))
             .into_iter()
-            .filter(|other| other.status == IntentStatus::Active && !is_gone(other, self.by, self.seen))
+            .filter(|other| self.is_in_the_way(other))
             .map(|other| other.id.clone())
             .chain(runs.map(|run| run.intent_id.clone()))
             .collect();
@@ -263,7 +326,8 @@ impl CommandDecider<'_> {
             allowed_related: added.allowed_related.clone(),
         };
         let displaced = self.displaced(&added, &intent.base, Some(id));
-        Ok(RegistryChange::Amended { intent_id: id.clone(), amendment, displaced })
+        let announced = self.announced(&added, &intent.base, Some(id));
+        Ok(RegistryChange::Amended { intent_id: id.clone(), amendment, displaced, announced })
     }
 
     fn clear(&self, id: &IntentId) -> Result<RegistryChange, CommandRefusal> {
@@ -282,6 +346,9 @@ impl CommandDecider<'_> {
         ttl_seconds: u64,
     ) -> Result<RegistryChange, CommandRefusal> {
         let intent = self.open(id)?;
+        if intent.status == IntentStatus::Landing {
+            return Err(CommandRefusal::wrong_status(intent));
+        }
         check_bounds("lease_seconds", lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)?;
         check_bounds("ttl_seconds", ttl_seconds, MIN_TTL_SECONDS, MAX_TTL_SECONDS)?;
         // An expired intent can come back too, but only for its owner, or if its owner is dead.
@@ -306,6 +373,15 @@ impl CommandDecider<'_> {
         let forgotten = pick(&|it| it.closed_at.is_some_and(|at| at.plus_seconds(retention_seconds) <= now));
         (!expired.is_empty() || !forgotten.is_empty())
             .then_some(RegistryChange::Collected { expired, forgotten })
+    }
+
+    /// Returns whether an overlapping intent rules an amendment out. One of the caller's own that lands does not.
+    fn is_in_the_way(&self, other: &Intent) -> bool {
+        match other.status {
+            IntentStatus::Active => !is_gone(other, self.by, self.seen),
+            IntentStatus::Landing => self.ownership(other).is_foreign(),
+            _ => false,
+        }
     }
 
     fn ownership(&self, intent: &Intent) -> Ownership {
@@ -344,10 +420,13 @@ impl CommandDecider<'_> {
     }
 
     /// Refuses a task that somebody works on already.
-    fn check_task(&self, declaration: &IntentDeclaration) -> Result<(), CommandRefusal> {
-        let Some(task) = &declaration.task else { return Ok(()) };
-        match self.registry.intent_for_task(task, None).filter(|holder| !is_gone(holder, self.by, self.seen))
-        {
+    fn check_task(&self, task: Option<&TaskKey>, except: Option<&IntentId>) -> Result<(), CommandRefusal> {
+        let Some(task) = task else { return Ok(()) };
+        // The owner of finished work may go on with its task while the work lands.
+        let goes_on =
+            |holder: &Intent| holder.status == IntentStatus::Landing && holder.owner.is_same_owner(self.by);
+        let holders = self.registry.intents_for_task(task, except);
+        match holders.into_iter().find(|holder| !is_gone(holder, self.by, self.seen) && !goes_on(holder)) {
             Some(holder) => Err(CommandRefusal::TaskTaken {
                 task: task.clone(),
                 holder: holder.id.clone(),
@@ -356,6 +435,14 @@ impl CommandDecider<'_> {
             }),
             None => Ok(()),
         }
+    }
+
+    /// Returns the intents for a task that are over or whose owners are dead. The owner who takes the task over closes them, so
+    /// that none comes back.
+    fn gone_from_task(&self, task: Option<&TaskKey>, except: Option<&IntentId>) -> BTreeSet<IntentId> {
+        let holders = task.map(|task| self.registry.intents_for_task(task, except)).unwrap_or_default();
+        let gone = holders.into_iter().filter(|holder| is_gone(holder, self.by, self.seen));
+        gone.map(|holder| holder.id.clone()).collect()
     }
 
     fn check_declaration(&self, declaration: &IntentDeclaration) -> Result<(), CommandRefusal> {
@@ -377,6 +464,13 @@ impl CommandDecider<'_> {
 
 fn held_by_other(intent: &Intent, ownership: Ownership) -> CommandRefusal {
     CommandRefusal::HeldByOther { intent_id: intent.id.clone(), agent: intent.owner.label.clone(), ownership }
+}
+
+fn check_hold(work: Option<&ReleasedWork>) -> Result<(), CommandRefusal> {
+    match work.and_then(|work| work.hold_seconds) {
+        Some(seconds) => check_bounds("hold_seconds", seconds, MIN_TTL_SECONDS, MAX_HOLD_SECONDS),
+        None => Ok(()),
+    }
 }
 
 fn check_size(n_entries: usize) -> Result<(), CommandRefusal> {

@@ -1,36 +1,40 @@
 //! Events of the registry's log. Each contains the digest of its predecessor, so that changing, removing or
 //! inserting an event is detected.
 
-use super::{IntentAmendment, IntentBase, IntentDeclaration};
+use super::{EventSeq, IntentAmendment, IntentBase, IntentDeclaration};
+use crate::coherence::ReleasedWork;
 use crate::owner::{IntentOwner, Lease, Timestamp};
 use crate::record::{CommandId, IntentId};
+use crate::scope::ScopeEntrySet;
 use probity_core::Digest;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fmt;
 
-/// A position in the log, from 1. The position of a grant is the fencing token of the claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct EventSeq(pub u64);
+/// The newest form of events that these rules know. An event of a newer form ends the fold: what it means is not known,
+/// and a registry without it would grant what others hold.
+pub const EVENT_FORM: u32 = 2;
 
-impl EventSeq {
-    #[must_use]
-    pub const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
+/// The form of events that have nothing of lines, landings and overlaps.
+const FIRST_EVENT_FORM: u32 = 1;
+
+const fn first_form() -> u32 {
+    FIRST_EVENT_FORM
 }
 
-impl fmt::Display for EventSeq {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+const fn is_first_form(form: &u32) -> bool {
+    *form == FIRST_EVENT_FORM
 }
 
 /// One entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegistryEvent {
+    /// The form of the event: what a reader must know to apply it. 1 if absent.
+    #[serde(default = "first_form", skip_serializing_if = "is_first_form")]
+    pub form: u32,
     /// Position in the log.
     pub seq: EventSeq,
     /// Digest of the preceding event.
@@ -59,7 +63,7 @@ impl RegistryEvent {
 
 /// The change an event makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RegistryChange {
     /// A start was granted.
     Granted {
@@ -69,6 +73,12 @@ pub enum RegistryChange {
         displaced: BTreeSet<IntentId>,
         /// Waiting intents that were passed.
         passed: BTreeSet<IntentId>,
+        /// Active intents of other trees that hold some of the same paths, and were told.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        announced: BTreeSet<IntentId>,
+        /// Finished intents of other trees whose work the tree lacks; the caller was warned.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        lacks: BTreeSet<IntentId>,
     },
     /// A start took a place in the queue.
     Queued {
@@ -85,6 +95,12 @@ pub enum RegistryChange {
         displaced: BTreeSet<IntentId>,
         /// Waiting intents that were passed.
         passed: BTreeSet<IntentId>,
+        /// Active intents of other trees that hold some of the same paths, and were told.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        announced: BTreeSet<IntentId>,
+        /// Finished intents of other trees whose work the tree lacks; the caller was warned.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        lacks: BTreeSet<IntentId>,
     },
     /// The owner renewed its lease.
     Renewed {
@@ -103,6 +119,9 @@ pub enum RegistryChange {
         amendment: IntentAmendment,
         /// Dead or expired intents closed to make way.
         displaced: BTreeSet<IntentId>,
+        /// Active intents of other trees that hold some of the added paths, and were told.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        announced: BTreeSet<IntentId>,
     },
     /// The intent was finished.
     Released {
@@ -110,6 +129,18 @@ pub enum RegistryChange {
         intent_id: IntentId,
         /// Digest of the receipt that proves it.
         receipt: Option<Digest>,
+        /// What it left for other trees.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<ReleasedWork>,
+    },
+    /// The work of a finished intent arrived on a branch of the remote.
+    Landed {
+        /// The intent.
+        intent_id: IntentId,
+        /// The commit that has the work.
+        commit: String,
+        /// The branch, without the name of the remote.
+        branch: String,
     },
     /// The intent was given up.
     Cleared {
@@ -179,9 +210,55 @@ pub enum NoticeKind {
         /// The new owner's name for people.
         by: String,
     },
+    /// An intent of another tree holds some of the same paths.
+    Overlap {
+        /// That intent.
+        by: IntentId,
+        /// The name of its owner for people.
+        agent: String,
+        /// The machine of its owner, as it calls itself.
+        host: String,
+        /// The entries that both hold.
+        paths: ScopeEntrySet,
+    },
+    /// The work of another tree on paths of the intent arrived on a branch of the remote.
+    LandedUnder {
+        /// The intent whose work it is.
+        by: IntentId,
+        /// The name of its owner for people.
+        agent: String,
+        /// The commit that has the work.
+        commit: String,
+        /// The branch, without the name of the remote.
+        branch: String,
+        /// Digest of its receipt.
+        receipt: Option<Digest>,
+        /// The first paths of the intent that it changed.
+        paths: Vec<RepoPath>,
+    },
 }
 
 impl RegistryChange {
+    /// Returns the form of an event that makes this change: the first one that can express it, so that programs that
+    /// know only that one go on reading where they can.
+    pub(super) fn form(&self) -> u32 {
+        let is_shared = |base: &IntentBase| base.shared.is_some() || base.is_uncoordinated;
+        let is_new = match self {
+            Self::Granted { declaration, announced, lacks, .. } => {
+                is_shared(&declaration.base) || !announced.is_empty() || !lacks.is_empty()
+            }
+            Self::Queued { declaration } => is_shared(&declaration.base),
+            Self::Promoted { base, announced, lacks, .. } => {
+                is_shared(base) || !announced.is_empty() || !lacks.is_empty()
+            }
+            Self::Amended { announced, .. } => !announced.is_empty(),
+            Self::Released { work, .. } => work.is_some(),
+            Self::Landed { .. } => true,
+            _ => false,
+        };
+        if is_new { EVENT_FORM } else { FIRST_EVENT_FORM }
+    }
+
     /// Returns the intent that the event is about, if it is about a single one.
     pub fn intent_id(&self) -> Option<&IntentId> {
         match self {
@@ -190,6 +267,7 @@ impl RegistryChange {
             | Self::Renewed { intent_id, .. }
             | Self::Amended { intent_id, .. }
             | Self::Released { intent_id, .. }
+            | Self::Landed { intent_id, .. }
             | Self::Cleared { intent_id }
             | Self::Recovered { intent_id, .. } => Some(intent_id),
             Self::Collected { .. } => None,

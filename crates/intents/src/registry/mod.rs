@@ -4,7 +4,7 @@
 //! changes nothing. [`IntentRegistry::apply`] applies a stored event and is total. A claim is therefore one
 //! compare-and-append, and a refused command leaves nothing behind (law 4).
 //!
-//! Invariant: no two active intents overlap. An intent whose owner is dead or whose time is over holds nothing; the
+//! Invariant: no two active intents hold the same path, unless both announce their overlap. An intent whose owner is dead or whose time is over holds nothing; the
 //! event that grants its paths to another intent also closes it and leaves a notice for its owner.
 
 mod apply;
@@ -17,15 +17,22 @@ mod refusal;
 mod snapshot;
 
 pub use command::{
-    CommandContext, IntentDeclaration, MAX_LEASE_SECONDS, MAX_TTL_SECONDS, MIN_LEASE_SECONDS,
-    MIN_TTL_SECONDS, RegistryAction, RegistryCommand,
+    CommandContext, IntentDeclaration, MAX_HOLD_SECONDS, MAX_LEASE_SECONDS, MAX_TTL_SECONDS,
+    MIN_LEASE_SECONDS, MIN_TTL_SECONDS, RegistryAction, RegistryCommand,
 };
 pub use decide::CommandDecision;
-pub use event::{ClosureReason, EventSeq, NoticeKind, OwnerNotice, RegistryChange, RegistryEvent};
+pub use event::{ClosureReason, EVENT_FORM, NoticeKind, OwnerNotice, RegistryChange, RegistryEvent};
 pub use queue::MAX_QUEUE_PASSES;
 pub use refusal::{CommandRefusal, RefusalCode};
 pub use snapshot::RegistrySnapshot;
 
+pub use crate::base::IntentBase;
+pub use crate::record::EventSeq;
+
+use crate::coherence::{
+    BaseQuestion, ClaimRelation, LackingWork, LineContents, StaleBaseRule, TreeContents, TreeQuestion,
+    claim_relation,
+};
 use crate::owner::{IntentOwner, Lease, Ownership, OwnershipFacts, Timestamp, ownership};
 use crate::record::{CommandId, IntentId, IntentStatus, PeerIntent, TaskKey};
 use crate::relations::overlap;
@@ -36,40 +43,6 @@ use probity_core::chain::{ChainBreak, check_next};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The state of the tree that a change starts from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct IntentBase {
-    /// The analysis run that the change is compared with.
-    pub run_id: String,
-    /// Digest of that run's report.
-    pub report_digest: Option<String>,
-    /// Git commit at the start.
-    pub head: Option<String>,
-    /// Root hash of the tree at the start.
-    pub snapshot_root: Option<Digest>,
-    /// Uncommitted paths at the start, as a stored object.
-    pub dirty_snapshot: Option<Digest>,
-    /// The worktree the change is made in. Worktrees share claims but not uncommitted changes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tree: Option<String>,
-    /// The branch that the change is for. Claims of different trees for different lines do not conflict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<String>,
-}
-
-impl IntentBase {
-    /// Returns whether claims on the same paths from these two bases exclude each other. Within one tree they always do.
-    pub fn contends(&self, other: &Self) -> bool {
-        let working_tree =
-            |base: &Self| base.tree.as_ref().and_then(|tree| tree.split(':').next().map(str::to_owned));
-        let are_apart =
-            working_tree(self).is_some_and(|own| working_tree(other).is_some_and(|theirs| own != theirs));
-        let is_other_line = self.line.is_some() && other.line.is_some() && self.line != other.line;
-        !(are_apart && is_other_line)
-    }
-}
 
 /// A widening of the scope: who, why, when (law 2).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -117,6 +90,12 @@ pub struct Intent {
     pub queued_at: Option<EventSeq>,
     /// How often it was passed in the queue.
     pub passed: u32,
+    /// Overlapping intents of other trees that were active at the same time, by announcement.
+    pub announced: BTreeSet<IntentId>,
+    /// Finished changes of other trees that its base lacked when it was granted.
+    pub lacked: BTreeSet<IntentId>,
+    /// Digest of the receipt of its finish.
+    pub receipt: Option<Digest>,
     pub amendments: Vec<IntentAmendment>,
     /// Every event that changed it.
     pub history: Vec<EventSeq>,
@@ -149,15 +128,17 @@ impl Intent {
     }
 
     fn ownership_until(&self, end: Timestamp, reader: &IntentOwner, seen: &CommandContext) -> Ownership {
-        let has_session_ended =
-            self.owner.session.as_ref().is_some_and(|session| seen.ended_sessions.contains(session));
+        // Finished work waits for its landing whether or not the process that made it is still there.
+        let is_landing = self.status == IntentStatus::Landing;
+        let has_session_ended = !is_landing
+            && self.owner.session.as_ref().is_some_and(|session| seen.ended_sessions.contains(session));
         let held = OwnershipFacts {
             owner: &self.owner,
             lease: self.lease(seen),
             expires_at: Some(end),
             has_session_ended,
         };
-        ownership(held, reader, seen.now, seen.probe(&self.id))
+        ownership(held, reader, seen.now, seen.probe(&self.id).filter(|_| !is_landing))
     }
 
     /// Returns when the intent ends, by the reader's clock. On a shared store that is how long the store's clock or the
@@ -182,6 +163,21 @@ impl Intent {
             return renewed.unwrap_or(Lease { renewed_at: seen.now, seconds: 0 });
         }
         renewed.filter(|renewed| renewed.ends_at() > self.lease.ends_at()).unwrap_or(self.lease)
+    }
+
+    /// Returns whether the intent keeps claims from `base` off its paths: an active one does, and one that lands keeps off
+    /// other trees only, because its own has the work.
+    pub fn keeps_off(&self, base: &IntentBase) -> bool {
+        match self.status {
+            IntentStatus::Active => true,
+            IntentStatus::Landing => self.base.is_apart_from(base),
+            _ => false,
+        }
+    }
+
+    /// Returns how a claim on an overlapping scope from `base` relates to this intent.
+    pub fn relation_to(&self, scope: &IntentScope, base: &IntentBase) -> ClaimRelation {
+        claim_relation((scope, base), (&self.scope, &self.base))
     }
 
     fn peer(&self, reader: &IntentOwner, seen: &CommandContext) -> PeerIntent {
@@ -216,6 +212,8 @@ pub struct IntentRegistry {
     /// The same intents, by id.
     open_ids: BTreeSet<IntentId>,
     notices: BTreeMap<OwnerKey, Vec<OwnerNotice>>,
+    /// What finished changes made of their paths, per line.
+    contents: LineContents,
     commands: BTreeMap<CommandId, RegistryEvent>,
     /// The remembered commands in event order.
     command_order: BTreeMap<EventSeq, CommandId>,
@@ -322,17 +320,59 @@ impl IntentRegistry {
 
     /// Returns the open intents that contend with a claim on `scope` from `base`, except the one named `except`.
     fn overlapping(&self, scope: &IntentScope, base: &IntentBase, except: Option<&IntentId>) -> Vec<&Intent> {
-        self.open
-            .candidates(scope)
+        self.related(scope, base, except, ClaimRelation::Exclusive)
             .into_iter()
-            .filter(|id| Some(*id) != except)
-            .filter_map(|id| self.intents.get(id))
-            .filter(|intent| overlap(scope, &intent.scope) && base.contends(&intent.base))
+            .filter(|intent| intent.status == IntentStatus::Queued || intent.keeps_off(base))
             .collect()
     }
 
-    /// Returns the open intent for a task, except the one named `except`.
-    pub fn intent_for_task(&self, task: &TaskKey, except: Option<&IntentId>) -> Option<&Intent> {
-        self.open_intents().find(|intent| intent.task.as_ref() == Some(task) && Some(&intent.id) != except)
+    /// Returns the open intents with overlapping scopes that relate to a claim on `scope` from `base` as given.
+    pub(crate) fn related(
+        &self,
+        scope: &IntentScope,
+        base: &IntentBase,
+        except: Option<&IntentId>,
+        relation: ClaimRelation,
+    ) -> Vec<&Intent> {
+        self.open
+            .candidates(scope)
+            .into_iter()
+            .filter(move |id| Some(*id) != except)
+            .filter_map(|id| self.intents.get(id))
+            .filter(move |intent| {
+                overlap(scope, &intent.scope) && intent.relation_to(scope, base) == relation
+            })
+            .collect()
+    }
+
+    /// Returns what to ask a tree before a claim on `scope` from `base`: see [`Self::lacking`].
+    pub fn base_question(&self, scope: &IntentScope, base: &IntentBase) -> TreeQuestion {
+        self.contents.question(BaseQuestion { scope, base })
+    }
+
+    /// Returns the finished work of other trees on the line of `base` that a tree lacks in `scope`.
+    pub fn lacking(&self, scope: &IntentScope, base: &IntentBase, own: &TreeContents) -> Vec<LackingWork> {
+        self.contents.lacking(BaseQuestion { scope, base }, own)
+    }
+
+    /// Returns the work of other trees that arrived on the line of an intent since it was granted, and that its tree lacks.
+    pub fn landed_under(&self, intent: &Intent, own: &TreeContents, rule: StaleBaseRule) -> Vec<LackingWork> {
+        // Where a stale base only warns, its owner knew of this and went on.
+        let was_told =
+            |work: &LackingWork| rule == StaleBaseRule::Warn && intent.lacked.contains(&work.intent_id);
+        let mut lacking = self.lacking(&intent.scope, &intent.base, own);
+        lacking.retain(|work| work.is_on_line && !was_told(work));
+        lacking
+    }
+
+    /// Returns what the finished change of an intent made of its paths, as far as it is remembered.
+    pub fn contents_of(&self, id: &IntentId) -> Option<&crate::coherence::LineChange> {
+        self.contents.change_of(id)
+    }
+
+    /// Returns the open intents for a task: at most one that is not over, besides what its owner finished and still lands.
+    fn intents_for_task(&self, task: &TaskKey, except: Option<&IntentId>) -> Vec<&Intent> {
+        let is_for_it = |intent: &&Intent| intent.task.as_ref() == Some(task) && Some(&intent.id) != except;
+        self.open_intents().filter(is_for_it).collect()
     }
 }

@@ -69,7 +69,7 @@ impl IntentRegistry {
         let holders = self.overlapping(&waiter.scope, &waiter.base, Some(&waiter.id));
         holders
             .into_iter()
-            .all(|holder| holder.status != IntentStatus::Active || is_gone(holder, reader, seen))
+            .all(|holder| holder.status == IntentStatus::Queued || is_gone(holder, reader, seen))
     }
 }
 

@@ -219,6 +219,7 @@ const fn status_words(status: IntentStatus) -> &'static str {
     match status {
         IntentStatus::Active => "is active already",
         IntentStatus::Queued => "still waits in the queue",
+        IntentStatus::Landing => "was finished already, and its work lands",
         IntentStatus::Released => "was finished already",
         IntentStatus::Cleared => "was given up already",
         IntentStatus::Expired => "has ended: it expired, or its owner was gone",
@@ -230,6 +231,7 @@ fn limit_label(what: &str) -> &str {
     match what {
         "lease_seconds" => "the lease (`--lease`, in seconds)",
         "ttl_seconds" => "the life time (`--ttl`, in seconds)",
+        "hold_seconds" => "the time to land (in seconds)",
         "scope entries" => "the number of scope entries",
         "open intents" => "the number of open intents",
         other => other,

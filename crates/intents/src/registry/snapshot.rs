@@ -1,6 +1,7 @@
 //! A serialized registry, so that opening it does not replay the whole log. Only a cache: the log is authoritative.
 
-use super::{Intent, IntentRegistry, OwnerKey, OwnerNotice, RegistryHead};
+use super::{EventSeq, Intent, IntentRegistry, OwnerKey, OwnerNotice, RegistryHead};
+use crate::coherence::{LineChange, LineContents};
 use crate::registry::RegistryEvent;
 use crate::registry::index::OverlapIndex;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ pub struct RegistrySnapshot {
     head: RegistryHead,
     intents: Vec<Intent>,
     notices: Vec<(OwnerKey, Vec<OwnerNotice>)>,
+    contents: Vec<(EventSeq, LineChange)>,
     /// Events of the remembered commands.
     commands: Vec<RegistryEvent>,
 }
@@ -30,6 +32,7 @@ impl IntentRegistry {
             head: self.head,
             intents: self.intents.values().cloned().collect(),
             notices: self.notices.iter().map(|(owner, told)| (owner.clone(), told.clone())).collect(),
+            contents: self.contents.to_list(),
             commands: remembered.cloned().collect(),
         }
     }
@@ -51,6 +54,7 @@ impl From<RegistrySnapshot> for IntentRegistry {
             open,
             open_ids,
             notices: snapshot.notices.into_iter().collect(),
+            contents: LineContents::from_list(snapshot.contents),
             commands: snapshot.commands.into_iter().map(|event| (event.command.clone(), event)).collect(),
             command_order: order,
         }

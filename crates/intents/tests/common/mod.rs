@@ -59,7 +59,7 @@ pub(crate) fn promote(intent: &str) -> RegistryAction {
 }
 
 pub(crate) fn release(intent: &str, token: EventSeq) -> RegistryAction {
-    RegistryAction::Release { intent_id: id(intent), token, receipt: None }
+    RegistryAction::Release { intent_id: id(intent), token, receipt: None, work: None }
 }
 
 pub(crate) fn command(name: &str, by: &IntentOwner, action: RegistryAction) -> RegistryCommand {

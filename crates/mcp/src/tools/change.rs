@@ -5,10 +5,12 @@ use super::{ToolDefinition, ToolEffect};
 use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_api::change::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
+use probity_changes::registry::view::is_of_this_tree;
 use probity_changes::registry::{
     AgentLabel, CLOSED_INTENT_RETENTION_SECONDS, Caller, CallerCredentials, HandleStore, IntentService,
     KeptHandle, OwnerHandle, TreeFacts, admin,
 };
+use probity_changes::team;
 use probity_core::ReasonCode;
 use probity_intents::IntentId;
 use probity_intents::registry::{RegistryAction, RegistryChange};
@@ -39,7 +41,7 @@ pub(super) fn tools() -> Vec<ToolDefinition> {
             "manage_change_intent",
             ToolEffect::Records,
             "Look after intents: list, get, status (of the tree: who holds what, who made the uncommitted changes), promote (from the queue), renew (lease), amend (widen scope, with why), \
-             clear (give up), recover (after a crash), gc.",
+             clear (give up), recover (after a crash), landed (in a team: end the wait of finished work that is on the remote), gc.",
             manage_intent,
         ),
     ]
@@ -59,7 +61,7 @@ fn start(call: &ToolCall, args: CallerArguments<StartRequest>) -> Result<Value, 
 
 fn finish(call: &ToolCall, args: CallerArguments<FinishRequest>) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let service = IntentService::open(&workspace)?;
+    let service = IntentService::open_with(&workspace, &args.request.intent_id)?;
     let caller = caller_for(call, &service, &args.request.intent_id, args.owner.as_deref(), args.agent)?;
     let progress = |step| call.analysis_step(step);
     Ok(probity_changes::finish(&workspace, &caller, &args.request, &progress)?.to_document())
@@ -71,6 +73,7 @@ probity_core::word_enum! {
         List = "list",
         Get = "get",
         Status = "status",
+        Landed = "landed",
         Promote = "promote",
         Renew = "renew",
         Amend = "amend",
@@ -84,7 +87,7 @@ probity_core::word_enum! {
 #[serde(deny_unknown_fields)]
 struct IntentRequest {
     action: IntentAction,
-    /// For all actions but list, status and gc
+    /// For all actions but list, status, landed and gc
     intent_id: Option<String>,
     /// What amend adds
     #[serde(default)]
@@ -102,6 +105,9 @@ struct IntentRequest {
     /// promote: analyze first if no run describes the tree [true]
     #[serde(default = "yes")]
     analyze: bool,
+    /// list, status: only the intents of this working tree
+    #[serde(default)]
+    here: bool,
     #[serde(default)]
     detail_level: DetailLevel,
 }
@@ -113,11 +119,13 @@ fn yes() -> bool {
 fn manage_intent(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value, ServiceError> {
     let CallerArguments { root, owner: given, agent, request } = args;
     let workspace = call.workspace(root.as_deref())?;
-    let mut service = IntentService::open(&workspace)?;
+    let mut service = match &request.intent_id {
+        Some(name) => IntentService::open_with(&workspace, name)?,
+        None => IntentService::open(&workspace)?,
+    };
     let caller = match (request.action, &request.intent_id) {
-        (IntentAction::List | IntentAction::Status | IntentAction::Gc, _) | (_, None) => {
-            credentials(call, given.as_deref(), agent)?.caller()
-        }
+        (IntentAction::List | IntentAction::Status | IntentAction::Landed | IntentAction::Gc, _)
+        | (_, None) => credentials(call, given.as_deref(), agent)?.caller(),
         (_, Some(intent_id)) => caller_for(call, &service, intent_id, given.as_deref(), agent)?,
     };
     let owner = service.owner_of(&caller)?;
@@ -127,9 +135,22 @@ fn manage_intent(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Resul
     let named = || request.intent_id.clone().ok_or_else(|| usage_error("this action needs intent_id"));
     let resolved = || Ok::<_, ServiceError>(service.resolve(&named()?)?.id.clone());
     let action = match request.action {
-        IntentAction::List => return Ok(service.list(&workspace, &caller, false)?.to_document()),
+        IntentAction::List => {
+            let mut answer = service.list(&workspace, &caller, false)?;
+            if request.here {
+                answer.intents.retain(|view| is_of_this_tree(&workspace, &view.base));
+            }
+            return Ok(answer.to_document());
+        }
+        IntentAction::Landed => return Ok(team::landed(&workspace, &caller)?.to_document()),
         IntentAction::Get => return Ok(service.show(&workspace, &caller, &named()?)?.to_document()),
-        IntentAction::Status => return Ok(probity_changes::status(&workspace, &caller)?.to_document()),
+        IntentAction::Status => {
+            let mut answer = probity_changes::status(&workspace, &caller)?;
+            if request.here {
+                answer.intents.retain(|line| line.is_here);
+            }
+            return Ok(answer.to_document());
+        }
         IntentAction::Promote => return promote(call, &workspace, &caller, named()?, &request),
         IntentAction::Amend => {
             let why = request.why.as_deref().ok_or_else(|| usage_error("amend needs why"))?;

@@ -55,7 +55,7 @@ impl IdentityArgs {
 
     /// Like [`Self::caller_for`], for an intent named by a prefix of its id.
     pub(crate) fn caller_for_name(&self, workspace: &Workspace, name: &str) -> Result<Caller, ServiceError> {
-        let intent = IntentService::open(workspace)?.resolve(name)?.id.clone();
+        let intent = IntentService::open_with(workspace, name)?.resolve(name)?.id.clone();
         self.caller_for(workspace, &intent)
     }
 
@@ -65,10 +65,9 @@ impl IdentityArgs {
         workspace: &Workspace,
         name: Option<&str>,
     ) -> Result<(IntentId, Caller), ServiceError> {
-        let service = IntentService::open(workspace)?;
         let intent = match name {
-            Some(name) => service.resolve(name)?.id.clone(),
-            None => HandleStore::of(workspace).only_intent(&service, &self.credentials()?)?,
+            Some(name) => IntentService::open_with(workspace, name)?.resolve(name)?.id.clone(),
+            None => HandleStore::of(workspace).only_intent(workspace, &self.credentials()?)?,
         };
         let caller = self.caller_for(workspace, &intent)?;
         Ok((intent, caller))

@@ -97,6 +97,20 @@ enum IntentCommand {
     Reset,
 }
 
+impl IntentCommand {
+    /// Returns the intent that the command is about, as it was typed.
+    fn named_intent(&self) -> Option<&str> {
+        match self {
+            Self::Promote(args) => Some(&args.intent),
+            Self::Show { intent }
+            | Self::Renew { intent, .. }
+            | Self::Recover { intent, .. }
+            | Self::Clear { intent } => Some(intent),
+            Self::List { .. } | Self::Gc { .. } | Self::Reset => None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct IntentLogArgs {
     /// Only the events after this number
@@ -128,6 +142,7 @@ const fn change_word(change: &RegistryChange) -> &'static str {
         RegistryChange::Renewed { .. } => "renewed",
         RegistryChange::Amended { .. } => "amended",
         RegistryChange::Released { .. } => "released",
+        RegistryChange::Landed { .. } => "landed",
         RegistryChange::Cleared { .. } => "cleared",
         RegistryChange::Recovered { .. } => "recovered",
         RegistryChange::Collected { .. } => "collected",
@@ -144,7 +159,10 @@ fn show_event(event: &RegistryEvent) {
 
 pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<CommandAnswer, ServiceError> {
     let identity = &arguments.identity;
-    let mut service = IntentService::open(workspace)?;
+    let mut service = match arguments.command.named_intent() {
+        Some(name) => IntentService::open_with(workspace, name)?,
+        None => IntentService::open(workspace)?,
+    };
     let caller = identity.caller()?;
     if identity.owner.is_some() {
         service.touch(&service.owner_of(&caller)?)?;
@@ -209,6 +227,8 @@ fn show_line(service: &IntentService, view: &IntentView) {
         (IntentStatus::Active, _) => format!("active, {whose}"),
         (IntentStatus::Queued, Some(place)) => format!("queued at {place}, {whose}"),
         (IntentStatus::Queued, None) => format!("queued, {whose}"),
+        (IntentStatus::Landing, _) if view.ownership == Ownership::Expired => "finished".to_owned(),
+        (IntentStatus::Landing, _) => format!("landing, {whose}"),
         (IntentStatus::Released, _) => "finished".to_owned(),
         (IntentStatus::Cleared, _) => "given up".to_owned(),
         (IntentStatus::Expired, _) => "expired".to_owned(),
@@ -228,7 +248,7 @@ fn show_line(service: &IntentService, view: &IntentView) {
     let paths = ui::fit_to_terminal(&format!("{}{more}", paths.join(", ")), used);
     let state = match view.status {
         IntentStatus::Active => ui::good(state),
-        IntentStatus::Queued => ui::warn(state),
+        IntentStatus::Queued | IntentStatus::Landing => ui::warn(state),
         _ => ui::dim(state),
     };
     ui::print(format_args!("{id}  {state}  {}  {paths}", ui::bold(label)));

@@ -5,7 +5,9 @@ use crate::ui;
 use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::change::{TeamChange, TeamChangeAnswer, TeamClone, TeamStoreMember, TeamView};
+use probity_changes::registry::{AgentLabel, CallerCredentials};
 use probity_changes::team::{self, TeamInit, TeamInitStore};
+use probity_core::text::short_id;
 use probity_workspace::{ServiceError, Workspace};
 use std::path::PathBuf;
 
@@ -24,6 +26,12 @@ pub(crate) enum TeamCommand {
     /// Show the team, its clones, and whether its store can be reached
     #[command(after_help = "Examples:\n  probity team status")]
     Status,
+
+    /// Look for finished work on the remote's branches, and end the wait of what has landed
+    #[command(
+        after_help = "Examples:\n  git push && probity team landed\n  git fetch && probity team landed"
+    )]
+    Landed,
 
     /// Leave the team: claims of this clone count only on this machine again
     #[command(after_help = "Examples:\n  probity team leave")]
@@ -84,6 +92,7 @@ pub(crate) fn team(workspace: &Workspace, command: TeamCommand) -> Result<Comman
         TeamCommand::Init(args) => Ok(show_change(&team::init(workspace, &args.request())?)),
         TeamCommand::Join => Ok(show_change(&team::join(workspace)?)),
         TeamCommand::Leave => Ok(show_change(&team::leave(workspace)?)),
+        TeamCommand::Landed => landed(workspace),
         TeamCommand::Status => {
             let answer = team::status(workspace)?;
             match &answer.team {
@@ -96,6 +105,31 @@ pub(crate) fn team(workspace: &Workspace, command: TeamCommand) -> Result<Comman
             Ok(CommandAnswer::of(exit_code, &answer))
         }
     }
+}
+
+/// Shows what landed. The caller needs no intent: anybody can see it.
+fn landed(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
+    let label = AgentLabel::Assumed(probity_workspace::user_name());
+    let caller = CallerCredentials { handle: None, label, pid: None }.caller();
+    let answer = team::landed(workspace, &caller)?;
+    for change in &answer.landed {
+        let (id, commit) = (short_id(change.intent_id.as_str()), short_id(&change.commit));
+        ui::print_row(
+            "landed",
+            format_args!("{id} of {}: commit {commit} on {}", change.agent, ui::good(&change.branch)),
+        );
+    }
+    for change in &answer.waiting {
+        let id = short_id(change.intent_id.as_str());
+        let place = if change.is_here { "this tree" } else { &change.host };
+        let minutes = change.left_seconds / 60;
+        ui::print_row(
+            "waiting",
+            format_args!("{id} of {}, in {place}, for {minutes} minutes at most", change.agent),
+        );
+    }
+    ui::print_row("next", &answer.next_step);
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 fn show_change(answer: &TeamChangeAnswer) -> CommandAnswer {
@@ -132,6 +166,9 @@ fn show_team(view: &TeamView) {
     let (open, here) = (ui::count_of(view.n_open, "open intent"), view.n_open_here);
     let events = ui::count_of(usize::try_from(view.head).unwrap_or(usize::MAX), "event");
     ui::print_row("log", format_args!("{events}, {open}, {here} of this tree"));
+    if view.n_landing > 0 {
+        ui::print_row("landing", ui::count_of(view.n_landing, "finished change"));
+    }
     if view.n_pending > 0 {
         ui::print_row(
             "pending",

@@ -79,7 +79,8 @@ fn clones_see_each_other_before_they_collide() {
     assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
     let status = clones.ask("three", &["team", "status"]);
     assert_eq!(status.json["team"]["clones"].as_array().map(Vec::len), Some(3), "{status:#?}");
-    assert_eq!(status.json["team"]["n_open"], 1, "{status:#?}");
+    let team = &status.json["team"];
+    assert_eq!((&team["n_open"], &team["n_landing"]), (&1.into(), &1.into()), "{status:#?}");
     let cleared = clones.ask("one", &["intent", "clear", held.json["intent_id"].as_str().expect("an id")]);
     assert_eq!(cleared.exit_code, Some(0), "{cleared:#?}");
     let granted = clones.ask("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
@@ -152,11 +153,14 @@ fn without_the_remote_nothing_is_claimed_and_a_finish_is_kept() {
     let elsewhere = clones.ask("three", &["status"]);
     assert_eq!(elsewhere.json["intents"].as_array().map(Vec::len), Some(1), "not sent yet: {elsewhere:#?}");
     let sent = clones.ask("two", &["team", "status"]);
+    let team = &sent.json["team"];
     assert_eq!(
-        (&sent.json["team"]["n_pending"], &sent.json["team"]["n_open"]),
-        (&0.into(), &0.into()),
+        (&team["n_pending"], &team["n_open"], &team["n_landing"]),
+        (&0.into(), &0.into(), &1.into()),
         "{sent:#?}"
     );
+    clones.sh("two", "git commit -qam fix; git push -q origin HEAD");
+    clones.sh("three", "git pull -q");
     let free = clones.ask("three", &["start", "src/a.py", "-m", "next", "--agent", "cy"]);
     assert_eq!(free.json["status"], "active", "{free:#?}");
 }
@@ -232,4 +236,192 @@ fn a_team_on_etcd_shares_claims_while_members_die() {
     });
     let free = clones.ask_in_reach("three", &["start", "src/a.py", "-m", "rename", "--agent", "cy"]);
     assert_eq!(free.json["status"], "active", "{free:#?}");
+}
+
+impl Clones {
+    /// Writes rules of the team, and has every clone take them over.
+    fn rules(&self, words: &str) {
+        self.repo.sh(&format!(
+            "printf '%s\\n' {words} >> probity.toml; git commit -qam rules; git push -q origin HEAD"
+        ));
+        for name in ["one", "two", "three"] {
+            if name != "one" {
+                self.sh(name, "git pull -q");
+            }
+            let joined = self.ask(name, &["team", "join"]);
+            assert_eq!(joined.exit_code, Some(0), "{joined:#?}");
+        }
+    }
+
+    fn sh(&self, name: &str, script: &str) {
+        self.repo.sh(&format!("cd '{}'; {script}", self.path(name).display()));
+    }
+
+    fn write(&self, name: &str, path: &str, text: &str) {
+        std::fs::write(self.path(name).join(path), text).expect("writes");
+    }
+
+    /// Starts, edits and finishes a change of `src/a.py`; returns the answer of the finish.
+    fn change(&self, name: &str, agent: &str, text: &str) -> Outcome {
+        let held = self.ask(name, &["start", "src/a.py", "-m", "fix it", "--agent", agent]);
+        assert_eq!(held.json["status"], "active", "{held:#?}");
+        self.write(name, "src/a.py", text);
+        let finished = self.ask(name, &["finish", "--agent", agent]);
+        assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+        finished
+    }
+}
+
+fn reason(outcome: &Outcome) -> (&serde_json::Value, &serde_json::Value, Option<i32>) {
+    (&outcome.json["status"], &outcome.json["reason"], outcome.exit_code)
+}
+
+#[test]
+fn finished_work_keeps_others_off_until_it_is_pushed_and_then_a_stale_base_is_refused() {
+    let clones = Clones::new();
+    let finished = clones.change("one", "ann", "a = 11\n");
+    assert_eq!(finished.json["landing"]["hold"], "push", "{finished:#?}");
+    assert!(
+        finished.json["message"].as_str().is_some_and(|words| words.contains("until the commit is pushed"))
+    );
+    // Not pushed yet: its own tree goes on, others are kept off.
+    let blocked = clones.ask("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(reason(&blocked), (&"blocked".into(), &"coordination".into(), Some(2)), "{blocked:#?}");
+    assert_eq!(
+        blocked.json["workspace"]["concurrent_intents"][0]["recommended_action"], "wait_for_its_landing",
+        "{blocked:#?}"
+    );
+    let waiting = clones.ask("one", &["team", "landed"]);
+    assert_eq!(waiting.json["waiting"][0]["is_here"], true, "{waiting:#?}");
+    clones.sh("one", "git commit -qam a; git push -q origin HEAD");
+    let landed = clones.ask("one", &["team", "landed"]);
+    assert_eq!(landed.json["landed"][0]["branch"], "main", "{landed:#?}");
+    let again = clones.ask("one", &["team", "landed"]);
+    assert_eq!(again.json["landed"], serde_json::json!([]), "landing is once: {again:#?}");
+    // Pushed, but the other clone has not fetched it.
+    let stale = clones.ask("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(reason(&stale), (&"blocked".into(), &"stale_base".into(), Some(2)), "{stale:#?}");
+    assert_eq!(stale.json["next_step"], "fetch_and_rebase", "{stale:#?}");
+    assert_eq!(stale.json["lacking"][0]["agent"], "ann", "{stale:#?}");
+    let other = clones.ask("two", &["start", "src/b.py", "-m", "b", "--agent", "bo"]);
+    assert_eq!(other.json["status"], "active", "other paths are not concerned: {other:#?}");
+    clones.sh("two", "git pull -q");
+    let fresh = clones.ask("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(fresh.json["status"], "active", "{fresh:#?}");
+}
+
+#[test]
+fn the_next_start_sees_a_landing_that_nobody_reported() {
+    let clones = Clones::new();
+    clones.change("one", "ann", "a = 11\n");
+    clones.sh("one", "git commit -qam a; git push -q origin HEAD");
+    clones.sh("two", "git pull -q");
+    let start = clones.ask("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(start.json["status"], "active", "{start:#?}");
+    assert_eq!(start.json["landed"].as_array().map(Vec::len), Some(1), "{start:#?}");
+}
+
+#[test]
+fn a_shallow_clone_compares_contents_and_needs_no_history() {
+    let clones = Clones::new();
+    clones.change("one", "ann", "a = 11\n");
+    clones.sh("one", "git commit -qam a; git push -q origin HEAD");
+    let landed = clones.ask("one", &["team", "landed"]);
+    assert_eq!(landed.json["landed"][0]["branch"], "main", "{landed:#?}");
+    clones.repo.sh("git clone -q --depth 1 file://$(cd ../remote.git; pwd) ../shallow");
+    let joined = clones.ask("shallow", &["team", "join"]);
+    assert_eq!(joined.json["change"], "joined", "{joined:#?}");
+    let same = clones.ask("shallow", &["start", "src/a.py", "-m", "same bytes", "--agent", "di"]);
+    assert_eq!(same.json["status"], "active", "{same:#?}");
+    let id = same.json["intent_id"].as_str().expect("an id").to_owned();
+    clones.ask("shallow", &["intent", "clear", &id]);
+    // A later commit of somebody without Probity: the shallow clone has neither the content nor the old commit, but the tip.
+    clones.sh("one", "printf 'a = 12\\n' > src/a.py; git commit -qam later; git push -q origin HEAD");
+    let stale = clones.ask("two", &["start", "src/a.py", "-m", "stale", "--agent", "bo"]);
+    assert_eq!(stale.json["reason"], "stale_base", "{stale:#?}");
+    clones.sh("shallow", "git fetch -q --depth 1; git reset -q --hard origin/HEAD");
+    let at_tip = clones.ask("shallow", &["start", "src/a.py", "-m", "at the tip", "--agent", "di"]);
+    assert_eq!(at_tip.json["status"], "active", "{at_tip:#?}");
+}
+
+#[test]
+fn an_announced_overlap_is_told_to_both_and_a_moved_base_is_not_accepted() {
+    let clones = Clones::new();
+    clones.rules("'overlap = \"announce\"' 'exclusive = [\"*.lock\"]'");
+    let first = clones.ask("one", &["start", "src/a.py", "x.lock", "-m", "fix it", "--agent", "ann"]);
+    assert_eq!(first.json["status"], "active", "{first:#?}");
+    let second = clones.ask("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(second.json["status"], "active", "{second:#?}");
+    assert!(second.json["message"].as_str().is_some_and(|words| words.contains("ann on ")), "{second:#?}");
+    let relation = &second.json["workspace"]["workspace_relations"][0];
+    assert_eq!((&relation["claims"], &relation["agent_label"]), (&"announced".into(), &"ann".into()));
+    let exclusive = clones.ask("three", &["start", "x.lock", "-m", "lock", "--agent", "cy"]);
+    assert_eq!(exclusive.json["reason"], "coordination", "{exclusive:#?}");
+    clones.write("one", "src/a.py", "a = 11\n");
+    let finished = clones.ask("one", &["finish", "--agent", "ann"]);
+    assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+    assert_eq!(finished.json["notices"][0]["kind"]["kind"], "overlap", "{finished:#?}");
+    assert_eq!(finished.json["overlaps"][0]["agent"], "bo", "{finished:#?}");
+    let receipt = clones.ask("one", &["receipt", "show", "last"]);
+    let intent = &receipt.json["receipt"]["intent"];
+    assert_eq!(
+        (&intent["overlaps"][0]["agent"], &intent["coordination"]),
+        (&"bo".into(), &"team".into()),
+        "{receipt:#?}"
+    );
+    clones.sh("one", "git commit -qam a; git push -q origin HEAD");
+    let landed = clones.ask("one", &["team", "landed"]);
+    assert_eq!(landed.json["landed"].as_array().map(Vec::len), Some(1), "{landed:#?}");
+    clones.write("two", "src/a.py", "a = 22\n");
+    let moved = clones.ask("two", &["finish", "--agent", "bo"]);
+    assert_eq!(reason(&moved), (&"unverified".into(), &"base_moved".into(), Some(3)), "{moved:#?}");
+    assert_eq!(moved.json["base_moved"][0]["agent"], "ann", "{moved:#?}");
+    let told = clones.ask("two", &["status", "--agent", "bo"]);
+    assert!(
+        told.json["notices"].to_string().contains("landed_under")
+            || moved.json["notices"].to_string().contains("landed_under"),
+        "{moved:#?}"
+    );
+    clones.sh("two", "git commit -qam b; git fetch -q; git merge -q -s ours -m merge origin/HEAD");
+    let finished = clones.ask("two", &["finish", "--agent", "bo"]);
+    assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+}
+
+#[test]
+fn a_finish_sees_a_landing_that_nobody_reported() {
+    let clones = Clones::new();
+    clones.rules("'overlap = \"announce\"'");
+    let started = clones.ask("two", &["start", "src/a.py", "-m", "rename", "--agent", "bo"]);
+    assert_eq!(started.json["status"], "active", "{started:#?}");
+    clones.change("one", "ann", "a = 11\n");
+    clones.sh("one", "git commit -qam a; git push -q origin HEAD");
+    clones.sh("two", "git fetch -q");
+    clones.write("two", "src/a.py", "a = 22\n");
+    let moved = clones.ask("two", &["finish", "--agent", "bo"]);
+    assert_eq!(reason(&moved), (&"unverified".into(), &"base_moved".into(), Some(3)), "{moved:#?}");
+    assert_eq!(moved.json["next_step"], "rebase_then_finish", "{moved:#?}");
+}
+
+#[test]
+fn an_offline_start_claims_nothing_and_says_so() {
+    let clones = Clones::new();
+    clones.repo.sh("mv ../remote.git ../away.git");
+    let refused = clones.ask("two", &["start", "src/a.py", "-m", "fix", "--agent", "bo"]);
+    assert_eq!(refused.json["reason"], "TEAM.UNREACHABLE", "{refused:#?}");
+    let started = clones.ask("two", &["start", "src/a.py", "-m", "fix", "--agent", "bo", "--offline"]);
+    assert_eq!(reason(&started), (&"active".into(), &serde_json::Value::Null, Some(0)), "{started:#?}");
+    assert_eq!(started.json["coordination"], "none", "{started:#?}");
+    let twice = clones.ask("two", &["start", "src/a.py", "-m", "too", "--agent", "cy", "--offline"]);
+    assert_eq!(twice.json["reason"], "coordination", "one clone is still one tree: {twice:#?}");
+    clones.repo.sh("mv ../away.git ../remote.git");
+    let shown = clones.ask("two", &["status"]);
+    assert_eq!(shown.json["intents"][0]["coordination"], "none", "{shown:#?}");
+    let elsewhere = clones.ask("three", &["status"]);
+    assert_eq!(elsewhere.json["intents"], serde_json::json!([]), "nobody else knows of it: {elsewhere:#?}");
+    clones.write("two", "src/a.py", "a = 5\n");
+    let finished = clones.ask("two", &["finish", "--agent", "bo"]);
+    assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+    assert_eq!(finished.json["coordination"], "none", "{finished:#?}");
+    let receipt = clones.ask("two", &["receipt", "show", "last"]);
+    assert_eq!(receipt.json["receipt"]["intent"]["coordination"], "none", "{receipt:#?}");
 }

@@ -33,7 +33,7 @@ const FILTERS: &[Filter] = &[
     Filter { pattern: r"\bexpires in (?:\d+ h )?\d+ (?:s|min)\b", replacement: "expires in [DURATION]" },
     Filter { pattern: r"\blease +\d+ s\b", replacement: "lease [DURATION]" },
     Filter {
-        pattern: r#""((?:age|lease_expires_in|lease_left|life_left)_seconds)": ?\d+"#,
+        pattern: r#""((?:age|lease_expires_in|lease_left|life_left|left)_seconds)": ?\d+"#,
         replacement: r#""$1": "[DURATION]""#,
     },
     // Control groups depend on the user and the machine.
@@ -52,7 +52,10 @@ const FILTERS: &[Filter] = &[
     Filter { pattern: r#""(\w*pid(?:_start)?)": ?\d+"#, replacement: r#""$1": "[PID]""# },
     Filter { pattern: r#""host": ?"[^"]*""#, replacement: r#""host": "[HOST]""# },
     Filter { pattern: r"\bon \S+, since\b", replacement: "on [HOST], since" },
-    Filter { pattern: r"\bon \S+ works on task\b", replacement: "on [HOST] works on task" },
+    Filter { pattern: r"\bon \S+ (works on|finished a change of)\b", replacement: "on [HOST] $1" },
+    Filter { pattern: r"(?m)^(  line +\S+), on \S+$", replacement: "$1, on [HOST]" },
+    Filter { pattern: r"(?m)^(  lacks .* of \S+) on \S+: ", replacement: "$1 on [HOST]: " },
+    Filter { pattern: r"(?m)^(  waiting .*) \d+ minutes at most", replacement: "$1 [DURATION] at most" },
     // Only Linux has one.
     Filter { pattern: r#""boot_id": ?(?:"[^"]*"|null)"#, replacement: r#""boot_id": "[BOOT_ID]""# },
     Filter { pattern: r"\bgit version \S+|\bgit \d+\.\d+\S*", replacement: "git [VERSION]" },

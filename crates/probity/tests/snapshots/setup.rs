@@ -66,12 +66,47 @@ fn a_team_shares_claims() {
         scene.repo.sh("mv ../remote.git ../away.git");
         scene.case("unreachable", &["team", "status"]);
         scene.case("start_unreachable", &["start", "src/b.py", "--intent", "another"]);
+        scene.case("start_offline", &["start", "src/b.py", "--intent", "another", "--offline"]);
+        scene.case("status_offline", &["status"]);
         scene.repo.sh("mv ../away.git ../remote.git");
         scene.ask(&["intent", "gc"]);
         scene.repo.sh("rm -rf .git/probity");
         scene.case("not_joined", &["start", "src/b.py", "--intent", "another"]);
         scene.case("join", &["team", "join"]);
         scene.case("leave", &["team", "leave"]);
+    });
+}
+
+#[test]
+fn a_team_keeps_its_clones_coherent() {
+    story(AREA, "coherence", |scene| {
+        scene.case("offline_alone", &["start", "src/a.py", "--intent", "one line", "--offline"]);
+        scene.case("landed_none", &["team", "landed"]);
+        scene
+            .repo
+            .sh("git clone -q --bare . ../remote.git; git remote add origin ../remote.git; git fetch -q");
+        scene.ask(&["team", "init", "--git", "origin", "--line", "main"]);
+        scene.repo.sh(
+            "echo 'overlap = \"announce\"' >> probity.toml; git add probity.toml; git commit -qm team; \
+             git push -q origin HEAD:main; for name in second third; do git clone -q -b main ../remote.git ../$name; done",
+        );
+        let [second, third] = ["second", "third"].map(|name| scene.repo.outside().join(name));
+        for root in [&scene.repo.path(), &second, &third] {
+            let joined = scene.probity(&["team", "join"]).current_dir(root).output().expect("starts");
+            assert!(joined.status.success(), "{joined:?}");
+        }
+        scene.ask(&["start", "src/a.py", "--intent", "one line", "--agent", "ann"]);
+        let start = |intent| ["start", "src/a.py", "--intent", intent, "--agent", "bo"];
+        scene.case_in(&second, "announced", &start("the same"), "");
+        scene.repo.write("src/a.py", "x = 12\n");
+        scene.case("finish", &["finish", "--agent", "ann"]);
+        scene.case("status_landing", &["status"]);
+        scene.case("landed_waiting", &["team", "landed"]);
+        scene.repo.sh("git commit -qam a; git push -q origin HEAD:main");
+        scene.case("landed", &["team", "landed"]);
+        std::fs::write(second.join("src/a.py"), "x = 22\n").expect("writes");
+        scene.case_in(&second, "base_moved", &["finish", "--agent", "bo"], "");
+        scene.case_in(&third, "stale_base", &start("again"), "");
     });
 }
 

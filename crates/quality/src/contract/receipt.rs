@@ -60,6 +60,9 @@ pub fn save_receipt(
         agent: probity_workspace::user_name(),
         scope: scope.clone(),
         amendments: Vec::new(),
+        coordination: None,
+        line: None,
+        overlaps: Vec::new(),
     });
     let circumstances = ReceiptContext {
         at: Timestamp(clock::now_seconds()),

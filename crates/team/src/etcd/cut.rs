@@ -70,7 +70,7 @@ pub(super) fn cut(log: &EtcdLog, at: u64, snapshot: &[u8]) -> Result<CutOutcome,
     let key = log.keys.snapshot();
     let question = TxnQuestion {
         compare: vec![Compare::known(&*key, before.as_ref().map(bytes))],
-        success: vec![TxnOperation::RequestPut(PutQuestion {
+        success: vec![TxnOperation::Put(PutQuestion {
             key: key.clone().into(),
             value: bytes(&pointer),
             lease: None,
@@ -140,7 +140,7 @@ fn forget_commands(log: &EtcdLog, up_to: u64) -> Result<(), StoreError> {
             }
         }
         for part in old.chunks(DELETES_PER_TXN) {
-            let success = part.iter().cloned().map(TxnOperation::RequestDeleteRange).collect();
+            let success = part.iter().cloned().map(TxnOperation::DeleteRange).collect();
             let question = TxnQuestion { success, ..TxnQuestion::default() };
             let _: TxnAnswer = log.gateway.read(TXN, &question)?;
         }

@@ -100,7 +100,7 @@ impl EtcdLog {
     fn read_page(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError> {
         let question = TxnQuestion {
             success: vec![
-                TxnOperation::RequestRange(self.events_after(seq, limit)),
+                TxnOperation::Range(self.events_after(seq, limit)),
                 TxnOperation::get(self.keys.snapshot()),
             ],
             ..TxnQuestion::default()
@@ -137,7 +137,7 @@ impl EventLog for EtcdLog {
             failure: vec![
                 TxnOperation::get(&*head),
                 TxnOperation::get(&*mark),
-                TxnOperation::RequestRange(self.events_after(expected_head, MAX_NEWS_EVENTS)),
+                TxnOperation::Range(self.events_after(expected_head, MAX_NEWS_EVENTS)),
             ],
         };
         let answer: TxnAnswer = match self.gateway.once(TXN, &question) {

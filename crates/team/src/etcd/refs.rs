@@ -41,12 +41,12 @@ impl RefStore for EtcdRefs {
         check_sizes(name, value.unwrap_or_default())?;
         let key = self.key(name);
         let write = match value {
-            Some(value) => TxnOperation::RequestPut(PutQuestion {
+            Some(value) => TxnOperation::Put(PutQuestion {
                 key: key.clone().into(),
                 value: Bytes(value.to_vec()),
                 lease: None,
             }),
-            None => TxnOperation::RequestDeleteRange(RangeQuestion {
+            None => TxnOperation::DeleteRange(RangeQuestion {
                 key: key.clone().into(),
                 ..RangeQuestion::default()
             }),

@@ -167,20 +167,22 @@ impl Compare {
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "snake_case")]
 pub(super) enum TxnOperation {
-    RequestPut(PutQuestion),
-    RequestRange(RangeQuestion),
-    RequestDeleteRange(RangeQuestion),
+    #[serde(rename = "request_put")]
+    Put(PutQuestion),
+    #[serde(rename = "request_range")]
+    Range(RangeQuestion),
+    #[serde(rename = "request_delete_range")]
+    DeleteRange(RangeQuestion),
 }
 
 impl TxnOperation {
     pub(super) fn put(key: impl Into<Bytes>, value: impl Into<Bytes>) -> Self {
-        Self::RequestPut(PutQuestion { key: key.into(), value: value.into(), lease: None })
+        Self::Put(PutQuestion { key: key.into(), value: value.into(), lease: None })
     }
 
     pub(super) fn get(key: impl Into<Bytes>) -> Self {
-        Self::RequestRange(RangeQuestion { key: key.into(), ..RangeQuestion::default() })
+        Self::Range(RangeQuestion { key: key.into(), ..RangeQuestion::default() })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Measurements: `cargo xtask team bench`. They hold nothing against a bar, because other programs share the machine; every
 //! figure stands beside one of SQLite in the same run.
 
+#![expect(clippy::print_stdout, reason = "the figures are what a measurement prints")]
+
 use super::claim_workers::{ClaimRun, judged, run_workers};
 use super::{NO_ETCD, options, store};
 use probity_storage::ports::{AppendOutcome, StorageEngine};
@@ -17,6 +19,11 @@ const WORKERS: usize = 8;
 /// What 10,000 open intents of some 600 bytes come to.
 const SNAPSHOT_BYTES: usize = 6_000_000;
 
+/// Claims per second: each is two events.
+fn claims_per_second(n_events: u64, took: Duration) -> u128 {
+    u128::from(n_events) * 500 / took.as_millis().max(1)
+}
+
 fn in_repository(cluster: &EtcdCluster, repository: &str) -> EtcdStore {
     let options = EtcdOptions { repository: repository.into(), ..options(cluster.endpoints()) };
     EtcdStore::open(options).expect("opens")
@@ -27,10 +34,10 @@ fn claims_on_one_path<S: StorageEngine>(name: &str, n_workers: usize, store: imp
     let run = ClaimRun::new(n_workers, &["a"]);
     let began = Instant::now();
     run_workers(&run, |_| store(), || std::thread::sleep(MEASUREMENT_INTERVAL));
-    let rate = run.n_events() as f64 / 2.0 / began.elapsed().as_secs_f64();
+    let rate = claims_per_second(run.n_events(), began.elapsed());
     let n_refused = run.calls().iter().filter(|call| matches!(call.outcome, CallOutcome::Refused(_))).count();
     judged(&run, &*store().log("claims"));
-    println!("{name}, {n_workers} workers on one path: {rate:.0} claims/s, {n_refused} refusals");
+    println!("{name}, {n_workers} workers on one path: {rate} claims/s, {n_refused} refusals");
 }
 
 #[test]
@@ -56,8 +63,8 @@ fn claims_per_second_beside_sqlite() {
         }
     });
     let n_events: u64 = runs.iter().map(ClaimRun::n_events).sum();
-    let rate = n_events as f64 / 2.0 / began.elapsed().as_secs_f64();
-    println!("etcd, 3 members, {WORKERS} repositories with one worker each: {rate:.0} claims/s");
+    let rate = claims_per_second(n_events, began.elapsed());
+    println!("etcd, 3 members, {WORKERS} repositories with one worker each: {rate} claims/s");
 }
 
 #[test]

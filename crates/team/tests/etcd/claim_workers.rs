@@ -99,7 +99,9 @@ impl Held {
 
     fn catch_up(&mut self, log: &dyn EventLog) -> bool {
         let Ok(records) = log.read_after(self.head, 10_000) else { return false };
-        records.iter().for_each(|record| self.apply(record));
+        for record in &records {
+            self.apply(record);
+        }
         true
     }
 }
@@ -111,10 +113,12 @@ fn work(run: &ClaimRun, n: usize, log: &dyn EventLog) {
         let path = run.paths[(n + round) % run.paths.len()].clone();
         if let CallOutcome::Done(token) = call(run, log, &mut held, &by, CallKind::Claim, &path, 0, round) {
             // A claim that nobody ends would stop all others.
-            while call(run, log, &mut held, &by, CallKind::Release, &path, token, round)
-                == CallOutcome::Unknown
-                && !run.is_over.load(Ordering::SeqCst)
-            {}
+            loop {
+                let outcome = call(run, log, &mut held, &by, CallKind::Release, &path, token, round);
+                if outcome != CallOutcome::Unknown || run.is_over.load(Ordering::SeqCst) {
+                    break;
+                }
+            }
         }
     }
 }

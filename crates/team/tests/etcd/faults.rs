@@ -1,5 +1,7 @@
 //! The long tests: `cargo xtask team faults`. Every row hurts a cluster while claims go on, and both judges look at the history.
 
+#![expect(clippy::print_stdout, reason = "the rows of the table are its output")]
+
 use super::claim_workers::{ClaimRun, judged, run_workers};
 use super::{NO_ETCD, options};
 use probity_storage::ports::StorageEngine as _;
@@ -100,12 +102,16 @@ fn run_table(cluster: &mut EtcdCluster, round: usize) {
     row(cluster, round, "majority stopped", |cluster, run| {
         let leader = cluster.leader();
         let others: Vec<usize> = (0..3).filter(|n| *n != leader).collect();
-        others.iter().for_each(|n| cluster.stop(*n));
+        for n in &others {
+            cluster.stop(*n);
+        }
         let n_before = run.n_events();
         // One write may already have been agreed on; nothing more can be.
         std::thread::sleep(MINORITY_TIMEOUT);
         assert!(run.n_events() <= n_before + WORKERS as u64, "claims were granted without a majority");
-        others.iter().for_each(|n| cluster.resume(*n));
+        for n in &others {
+            cluster.resume(*n);
+        }
         cluster.wait_until_led();
     });
     row(cluster, round, "compaction, defragment", |cluster, run| {

@@ -4,6 +4,7 @@ use crate::ui;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use probity_changes::registry::view::format_time;
 use probity_core::codes::UnknownWord;
+use probity_core::text::short_id;
 use probity_intents::Ownership;
 use probity_intents::registry::{ClosureReason, NoticeKind, OwnerNotice};
 use std::str::FromStr;
@@ -38,6 +39,20 @@ fn notice_words(kind: &NoticeKind) -> (String, &'static str) {
             (format!("its lease lapsed at {}", format_time(*since)), "lease_lapsed")
         }
         NoticeKind::TakenOver { by } => (format!("{by} took it over"), "taken_over"),
+        NoticeKind::Overlap { agent, host, paths, .. } => {
+            let what = ui::first_and_more(paths.iter());
+            (format!("{agent} on {host} works on {what} too: coordinate before you merge"), "overlap")
+        }
+        NoticeKind::LandedUnder { agent, commit, branch, paths, receipt, .. } => {
+            let what = ui::first_and_more(paths.iter());
+            let receipt = receipt
+                .map_or_else(String::new, |receipt| format!(", receipt {}", short_id(&receipt.to_hex())));
+            let commit = short_id(commit);
+            let words = format!(
+                "{agent} changed {what} on {branch} (commit {commit}{receipt}): fetch and rebase before you finish"
+            );
+            (words, "landed_under")
+        }
         NoticeKind::Closed { why, by } => {
             let words = match (why, by) {
                 (ClosureReason::Expired, _) => "closed: its time was over".to_owned(),

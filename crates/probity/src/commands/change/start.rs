@@ -6,8 +6,12 @@ use crate::commands::analysis::with_progress;
 use crate::commands::identity::IdentityArgs;
 use crate::{caller_location, ui};
 use clap::Args;
-use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle, StartRequest};
+use probity_api::change::{
+    ClaimRelationWord, Coordination, DetailLevel, PromoteRequest, RelatedIntent, StartAnswer, StartObstacle,
+    StartRequest,
+};
 use probity_changes::registry::Caller;
+use probity_core::text::short_id;
 use probity_intents::ScopeEntry;
 use probity_intents::registry::RefusalCode;
 use probity_intents::start::{DirtyScopePolicy, OnConflict, StartReason, StartStatus};
@@ -21,6 +25,7 @@ use std::time::Duration;
 /// Answers `active` (edit), `queued` (wait), `blocked` (do not edit, and why) or `needs_analysis`. Paths are literal;
 /// patterns go in `--forbid`. The tree is analyzed first if no run describes it.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_help = "Examples:\n  probity start src/auth.py --intent 'fix the login'\n  \
                         probity start src/auth.py --related tests/test_auth.py -m 'fix it' --queue")]
 pub(crate) struct StartArgs {
@@ -51,6 +56,10 @@ pub(crate) struct StartArgs {
     /// The task that it is for, such as issue-911: only one agent works on a task, whatever the paths
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
+
+    /// In a team: start without asking its store; the claim then binds nobody else, and the receipt says so
+    #[arg(long)]
+    offline: bool,
 
     /// An item of the ledger that it implements: its handle or id
     #[arg(long = "implements", value_name = "ITEM")]
@@ -166,6 +175,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAns
         description: args.intent,
         expected_effects: args.effects,
         task: args.task,
+        offline: args.offline,
         implements: args.implements,
         allowed_files: entries(caller_location::typed_paths(
             workspace,
@@ -224,6 +234,9 @@ fn reason_words(reasons: &[StartObstacle], are_own: bool) -> String {
             StartObstacle::Rule(StartReason::Coordination) => "others hold these paths",
             StartObstacle::Rule(StartReason::DirtyScope) => "uncommitted changes in these paths",
             StartObstacle::Rule(StartReason::ForeignDirtyOverlap) => "uncommitted changes of another agent",
+            StartObstacle::Rule(StartReason::StaleBase) => {
+                "others landed changes of these paths that are not here"
+            }
             StartObstacle::Registry(RefusalCode::QueueAhead) => "others wait for these paths",
             StartObstacle::Registry(RefusalCode::OverlapsOwn) => "your own intent holds these paths",
             other => other.meaning(),
@@ -231,6 +244,35 @@ fn reason_words(reasons: &[StartObstacle], are_own: bool) -> String {
         format!("{words} {}", dimmed_code(reason.as_str()))
     });
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// Names the machine of an intent of another tree, in a team.
+fn host_words(neighbor: &RelatedIntent) -> String {
+    neighbor.host.as_ref().map_or_else(String::new, |host| format!(" on {host}"))
+}
+
+/// Shows what a change in a team has beside it: overlaps that are allowed, and finished work that the tree lacks.
+fn show_team(answer: &StartAnswer) {
+    let announced = |other: &&RelatedIntent| other.claims == Some(ClaimRelationWord::Announced);
+    for neighbor in answer.workspace.workspace_relations.iter().filter(announced) {
+        let paths = neighbor.hard_overlap.iter().chain(&neighbor.soft_overlap).collect::<Vec<_>>();
+        let (what, whose) = (ui::first_and_more(paths.into_iter()), &neighbor.agent_label);
+        ui::print_row(
+            "beside",
+            format_args!("{whose}{} works on {what}: {}", host_words(neighbor), neighbor.intent),
+        );
+    }
+    for work in &answer.lacking {
+        let what = ui::first_and_more(work.paths.iter());
+        let place = match (&work.commit, &work.branch) {
+            (Some(commit), Some(branch)) => format!("commit {} on {branch}", short_id(commit)),
+            _ => "not pushed yet, as far as is known".to_owned(),
+        };
+        ui::print_row("lacks", format_args!("{what} of {} on {}: {place}", work.agent, work.host));
+    }
+    if answer.coordination == Some(Coordination::None) {
+        ui::print_row("team", ui::warn("not asked: nobody else knows of this change"));
+    }
 }
 
 fn show_start(answer: &StartAnswer) {
@@ -256,9 +298,10 @@ fn show_start(answer: &StartAnswer) {
         ui::print_row(
             "held",
             format_args!(
-                "{} by {} ({}) since {}: {}",
+                "{} by {}{} ({}) since {}: {}",
                 paths.join(", "),
                 neighbor.agent_label,
+                host_words(neighbor),
                 ownership_label(neighbor.ownership, neighbor.handle_kept),
                 neighbor.declared_at,
                 neighbor.intent
@@ -272,6 +315,7 @@ fn show_start(answer: &StartAnswer) {
             format_args!("{} by run {} in {} since {}", paths.join(", "), run.run_id, run.root, run.since),
         );
     }
+    show_team(answer);
     for path in answer.workspace_hygiene.iter().flat_map(|hygiene| &hygiene.dirty_in_allowed) {
         ui::print_row("dirty", path);
     }

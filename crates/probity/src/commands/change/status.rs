@@ -8,7 +8,7 @@ use crate::commands::identity::IdentityArgs;
 use crate::ui::{self, TerminalText};
 use clap::Args;
 use probity_api::ExitCode;
-use probity_api::change::{DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
+use probity_api::change::{Coordination, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
 use probity_changes::StatusWatcher;
 use probity_evidence::GlobList;
 use probity_intents::{IntentId, IntentStatus, Ownership, ScopeEntrySet};
@@ -108,6 +108,7 @@ fn show_status(answer: &StatusAnswer) {
     for line in &answer.intents {
         let state = match (line.status, line.queue_position) {
             (IntentStatus::Queued, Some(place)) => ui::warn(format_args!("queued at position {place} for")),
+            (IntentStatus::Landing, _) => ui::warn("finished, and waits for the landing of"),
             _ => ui::good("holds"),
         };
         let paths: Vec<String> = line.allowed_files.iter().take(3).map(ToString::to_string).collect();
@@ -125,6 +126,7 @@ fn show_status(answer: &StatusAnswer) {
         }
         ui::print_row("since", format_args!("{} ({} ago)", line.since, format_seconds(line.age_seconds)));
         let lease = match line.lease_left_seconds {
+            _ if line.status == IntentStatus::Landing => "until it has landed".to_owned(),
             0 => ui::warn("lapsed"),
             left => format!("{} left", format_seconds(left)),
         };
@@ -144,6 +146,9 @@ fn show_status(answer: &StatusAnswer) {
             let place =
                 if line.line.is_some() { "in another clone or worktree" } else { "in another worktree" };
             notes.push(place.to_owned());
+        }
+        if line.coordination == Some(Coordination::None) {
+            notes.push("the team was not asked".to_owned());
         }
         if line.handle_kept {
             notes.push("handle kept here".to_owned());

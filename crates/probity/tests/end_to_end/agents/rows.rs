@@ -23,6 +23,7 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
     let shell = IntentService::open(&workspace).expect("opens");
     let head = shell.registry().head();
     let event = RegistryEvent {
+        form: 1,
         seq: head.seq.next(),
         prev: head.digest,
         at: LocalHost.now(),
@@ -30,7 +31,13 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
         request: Digest::of(b""),
         by: owner(&b, None),
         notices: Vec::new(),
-        change: RegistryChange::Granted { declaration, displaced: BTreeSet::new(), passed: BTreeSet::new() },
+        change: RegistryChange::Granted {
+            declaration,
+            displaced: BTreeSet::new(),
+            passed: BTreeSet::new(),
+            announced: BTreeSet::new(),
+            lacks: BTreeSet::new(),
+        },
     };
     let bytes = probity_core::json::canonical(&json!(event));
     let log = workspace.state.store().expect("opens").log("intents");
