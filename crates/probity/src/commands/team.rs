@@ -44,7 +44,7 @@ pub(crate) enum TeamCommand {
     group = clap::ArgGroup::new("store").required(true),
     after_help = "Examples:\n  probity team init --git origin\n  \
                   probity team init --git https://example.org/repository.git --line main\n  \
-                  probity team init --etcd https://etcd-1:2379,https://etcd-2:2379 --ca ca.pem --user team-a"
+                  probity team init --etcd https://etcd-1:2379 --ca ca.pem --user team-a"
 )]
 pub(crate) struct TeamInitArgs {
     /// The git remote that keeps the claims, below `refs/probity`: its name here, or an address

@@ -205,6 +205,7 @@ const CASES: &[&[&str]] = &[
     &["review", "verify", HOSTILE],
     &["team", "init", "--git", HOSTILE],
     &["team", "join"],
+    &["team", "landed"],
     &["team", "leave"],
     &["team", "status"],
     &["ui", "--port", HOSTILE],

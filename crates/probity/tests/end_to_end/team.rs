@@ -234,6 +234,12 @@ fn a_team_on_etcd_shares_claims_while_members_die() {
         let status = clones.ask("one", &["team", "status"]);
         (status.json["team"]["n_pending"] == 0).then_some(())
     });
+    clones.sh("one", "git commit -qam a; git push -q origin HEAD");
+    let landed = clones.ask_in_reach("one", &["team", "landed"]);
+    assert_eq!(landed.json["landed"][0]["branch"], "main", "found on `origin`: {landed:#?}");
+    let stale = clones.ask_in_reach("three", &["start", "src/a.py", "-m", "rename", "--agent", "cy"]);
+    assert_eq!(stale.json["reason"], "stale_base", "{stale:#?}");
+    clones.sh("three", "git pull -q");
     let free = clones.ask_in_reach("three", &["start", "src/a.py", "-m", "rename", "--agent", "cy"]);
     assert_eq!(free.json["status"], "active", "{free:#?}");
 }
