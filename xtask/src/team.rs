@@ -146,18 +146,19 @@ fn source_in(text: &str) -> Option<AptSource> {
 
 /// Runs the table of faults on real members, `rounds` times; both judges look at every history.
 pub(crate) fn faults(rounds: usize) -> ChoreResult {
-    long_tests("faults::", &[("PROBITY_FAULT_ROUNDS", &rounds.to_string())])
+    long_tests("faults::", &[], &[("PROBITY_FAULT_ROUNDS", &rounds.to_string())])
 }
 
 /// Measures claims on real members beside SQLite.
 pub(crate) fn bench() -> ChoreResult {
-    long_tests("bench::", &[])
+    long_tests("bench::", &["--release"], &[])
 }
 
-fn long_tests(filter: &str, variables: &[(&str, &str)]) -> ChoreResult {
+fn long_tests(filter: &str, options: &[&str], variables: &[(&str, &str)]) -> ChoreResult {
     install()?;
-    let words = ["test", "--package", "probity-team", "--test", "etcd", "--", filter];
-    let words = [&words[..], &["--ignored", "--nocapture", "--test-threads=1"]].concat();
+    let test = ["test", "--package", "probity-team", "--test", "etcd"];
+    let words =
+        [&test[..], options, &["--", filter, "--ignored", "--nocapture", "--test-threads=1"]].concat();
     crate::cargo(filter.trim_end_matches(':'), &words, variables)
 }
 

@@ -1,7 +1,8 @@
 //! Reads the registry log itself, for people and to prove that nobody rewrote it in the meantime.
 
+use super::catch_up::{EVENTS_PER_READ, parse};
 use super::view::logged_event;
-use super::{EVENTS_PER_READ, IntentService, LOG_NAME, LocalHost, cache, damaged, parse};
+use super::{IntentService, LOG_NAME, LocalHost, cache, damaged};
 use probity_api::change::{ChainStatus, IntentLogAnswer};
 use probity_core::Digest;
 use probity_intents::IntentRegistry;

@@ -1,5 +1,6 @@
 //! The log of a shared store is cut: who comes later goes on from the snapshot and sees the same.
 
+use super::catch_up::EVENTS_PER_CUT;
 use super::tests::{clear, owner, start, tree};
 use super::*;
 use probity_storage::memory_store::MemoryStore;

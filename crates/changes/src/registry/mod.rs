@@ -11,6 +11,7 @@
 pub mod admin;
 pub mod audit;
 mod cache;
+mod catch_up;
 mod context;
 pub(crate) mod guard_file;
 pub mod handles;
@@ -27,12 +28,11 @@ pub use identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 use cache::RegistryCache;
 use guard_file::GuardFile;
 use observations::IntentObservations;
-use probity_core::{Digest, ReasonCode, json};
+use probity_core::{Digest, json};
 use probity_intents::coherence::{LackingWork, StaleBaseRule, TreeContents, TreeQuestion};
 use probity_intents::registry::{
-    CommandContext, CommandDecision, CommandRefusal, EVENT_FORM, EventSeq, Intent, IntentBase,
-    IntentRegistry, OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
-    RegistrySnapshot,
+    CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentBase, IntentRegistry,
+    OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
 };
 use probity_intents::{CommandId, IntentOwner, IntentScope, PeerIntent, ScopeEntry};
 use probity_paths::RepoPath;
@@ -56,9 +56,6 @@ const LIVES_NAME: &str = "lives";
 const SHARED_ATTEMPTS_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_SHARED_PAUSE: Duration = Duration::from_millis(10);
 const MAX_SHARED_PAUSE: Duration = Duration::from_millis(500);
-const EVENTS_PER_READ: usize = 1_000;
-/// How many events of a shared log are between two cuts.
-const EVENTS_PER_CUT: u64 = 1_000;
 const MAX_DECISION_ATTEMPTS: usize = 10_000;
 /// How long a command waits for its turn. The turn lock only spares contenders useless decisions, so a process that
 /// was stopped while holding it must not block the others for longer.
@@ -262,51 +259,6 @@ impl IntentService {
             label.clone_into(&mut owner.label);
         }
         Ok(owner)
-    }
-
-    /// Reads new events.
-    pub fn refresh(&mut self) -> Result<(), ServiceError> {
-        loop {
-            let records = match self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ) {
-                Err(StoreError::Cut { .. }) => {
-                    self.load_snapshot()?;
-                    continue;
-                }
-                records => records?,
-            };
-            for record in &records {
-                self.apply_record(record)?;
-            }
-            if records.len() < EVENTS_PER_READ {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Goes on from the snapshot that stands for the events which were cut off.
-    fn load_snapshot(&mut self) -> Result<(), ServiceError> {
-        let gone = || self.damaged("events were cut off, and no snapshot stands for them".into());
-        let snapshot = self.log.snapshot()?.ok_or_else(gone)?;
-        let state: RegistrySnapshot = serde_json::from_slice(&snapshot.bytes)
-            .map_err(|error| self.damaged(format!("the snapshot at {}: {error}", snapshot.at)))?;
-        if state.head().seq.0 != snapshot.at || snapshot.at <= self.registry.head().seq.0 {
-            return Err(self.damaged(format!("the snapshot at {} is of another place", snapshot.at)));
-        }
-        self.registry = state.into();
-        Ok(())
-    }
-
-    /// Cuts the log of a shared store off from time to time: it has a quota. The writer of the right event does it, and a
-    /// failure is left to the next one.
-    fn cut_if_due(&self) {
-        let head = self.registry.head().seq.0;
-        if self.is_shared
-            && head.is_multiple_of(EVENTS_PER_CUT)
-            && let Ok(bytes) = serde_json::to_vec(&self.registry.snapshot())
-            && let Err(error) = self.log.cut(head, &bytes)
-        {
-            tracing::debug!(%error, "the log was not cut");
-        }
     }
 
     /// Waits at most `wait` for a new event, then reads new events.
@@ -649,78 +601,6 @@ impl IntentService {
         self.try_execute(&command, &TreeFacts::default(), &mut false).map(drop)
     }
 
-    fn apply_record(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
-        let event = self.parse(record)?;
-        self.registry.check_next(&event).map_err(|error| self.damaged(error.to_string()))?;
-        self.registry.apply_stored(&event, Digest::of(&record.event));
-        Ok(())
-    }
-
-    fn parse(&self, record: &EventRecord) -> Result<RegistryEvent, ServiceError> {
-        if let Some(form) = newer_form(record) {
-            let detail = format!(
-                "event {} of {} has form {form}, and this program knows forms up to {EVENT_FORM}",
-                record.seq,
-                self.database.display()
-            );
-            return Err(ServiceError::refused(ReasonCode::LogNewer, detail));
-        }
-        parse(record).map_err(|why| self.damaged(format!("event {}: {why}", record.seq)))
-    }
-
-    /// Starts from the cache if it belongs to this log, else from the first event.
-    fn catch_up_from_cache(&mut self) -> Result<(), ServiceError> {
-        // A shared store is asked once, by the refresh: an event that is read back proves that the log reached it.
-        let head = if self.is_shared { u64::MAX } else { self.log.head()? };
-        if let Some(snapshot) = self.cache.as_ref().and_then(RegistryCache::load) {
-            let known = snapshot.head();
-            if known.seq.0 > head {
-                return Err(cache::lost_events(&self.database, known.seq.0, head));
-            }
-            // The same question brings the events that are new, so that a shared store is asked once.
-            let limit = if self.is_shared { EVENTS_PER_READ } else { 1 };
-            let records = match self.log.read_after(known.seq.0.saturating_sub(1), limit) {
-                // The cache is older than the cut: the snapshot replaces it.
-                Err(StoreError::Cut { .. }) => return self.catch_up_and_cache(),
-                records => records?,
-            };
-            let found = records.iter().find(|record| record.seq == known.seq.0);
-            let is_of_this_log = match found.map(|record| self.parse(record)).transpose()? {
-                Some(event) => event.digest() == known.digest,
-                None if self.is_shared && known.seq.0 > 0 => {
-                    return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
-                }
-                None => known == IntentRegistry::default().head(),
-            };
-            if is_of_this_log {
-                self.registry = snapshot.into();
-                self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
-                if self.is_shared {
-                    for record in records.iter().filter(|record| record.seq > known.seq.0) {
-                        self.apply_record(record)?;
-                    }
-                    if records.len() < limit {
-                        self.save_cache();
-                        return Ok(());
-                    }
-                }
-            }
-        }
-        self.catch_up_and_cache()
-    }
-
-    fn catch_up_and_cache(&mut self) -> Result<(), ServiceError> {
-        self.refresh()?;
-        self.save_cache();
-        Ok(())
-    }
-
-    fn save_cache(&mut self) {
-        if let Some(cache) = &mut self.cache {
-            cache.save_if_behind(&self.registry);
-        }
-    }
-
     fn damaged(&self, why: String) -> ServiceError {
         damaged(&self.database, why)
     }
@@ -759,24 +639,9 @@ fn encode(event: &RegistryEvent) -> Vec<u8> {
     json::canonical(&value)
 }
 
-/// Returns the form of an event that is newer than this program.
-fn newer_form(record: &EventRecord) -> Option<u64> {
-    let value = json::parse(&record.event).ok()?;
-    value.get("form")?.as_u64().filter(|form| *form > u64::from(EVENT_FORM))
-}
-
-fn parse(record: &EventRecord) -> Result<RegistryEvent, String> {
-    let value = json::parse(&record.event).map_err(|error| error.to_string())?;
-    let event: RegistryEvent = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    if event.seq.0 != record.seq || event.command.as_str() != record.command {
-        return Err("it stands in the wrong place".into());
-    }
-    Ok(event)
-}
-
 impl std::fmt::Debug for IntentService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shell").field("head", &self.registry.head()).finish_non_exhaustive()
+        f.debug_struct("IntentService").field("head", &self.registry.head()).finish_non_exhaustive()
     }
 }
 

@@ -6,6 +6,7 @@
 //! over, skew changes nothing but the times that are shown, a refusal is true and leaves nothing behind, finished work
 //! keeps other trees off until it has landed or its time is over, and it lands once. Every mutant must be caught. `PROBITY_SEED` and `PROBITY_SEEDS` work as in the simulation of one machine.
 
+use super::catch_up::parse;
 use super::tests::owner;
 use super::*;
 use probity_intents::coherence::{LineChange, PathContent};

@@ -5,6 +5,7 @@
 //! is printed; `PROBITY_SEED` repeats it, and `PROBITY_SEEDS` sets how many are run (`cargo xtask simulate` uses
 //! many). Every mutant of the loop and its foundations must be caught, which shows that the checks can fail.
 
+use super::catch_up::parse;
 use super::tests::owner;
 use super::*;
 use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryChange};

@@ -3,9 +3,9 @@
 //! Reads are always linearizable: a member that is cut off answers nothing rather than from the past. Writes carry the
 //! caller's command, so that a lost reply is harmless. A watch only wakes a reader up, and leases only show who is alive.
 //!
-//! * [`gateway`]: requests, members, deadlines, what was certainly not written. [`wire`]: their bodies.
-//! * [`log`], [`cut`], [`refs`], [`leases`]: the ports. [`layout`]: where they keep things.
-//! * [`checks`]: identity, versions, alarms and rights. [`credentials`]: the secret, and the token that it gives.
+//! * `gateway`: requests, members, deadlines, what was certainly not written. `wire`: their bodies.
+//! * `log`, `cut`, `refs`, `leases`: the ports. `layout`: where they keep things.
+//! * `checks`: identity, versions, alarms and rights. `credentials`: the secret, and the token that it gives.
 
 mod checks;
 mod credentials;

@@ -1,0 +1,147 @@
+//! Reads the registry from its log: from the cache of this clone, from the snapshot of a log that was cut, and event by event.
+
+use super::IntentService;
+use super::cache::{self, RegistryCache};
+use probity_core::{Digest, ReasonCode, json};
+use probity_intents::registry::{EVENT_FORM, IntentRegistry, RegistryEvent, RegistrySnapshot};
+use probity_storage::StoreError;
+use probity_storage::ports::EventRecord;
+use probity_workspace::ServiceError;
+
+pub(super) const EVENTS_PER_READ: usize = 1_000;
+/// How many events of a shared log are between two cuts.
+pub(super) const EVENTS_PER_CUT: u64 = 1_000;
+
+impl IntentService {
+    /// Reads new events.
+    pub fn refresh(&mut self) -> Result<(), ServiceError> {
+        loop {
+            let records = match self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ) {
+                Err(StoreError::Cut { .. }) => {
+                    self.load_snapshot()?;
+                    continue;
+                }
+                records => records?,
+            };
+            for record in &records {
+                self.apply_record(record)?;
+            }
+            if records.len() < EVENTS_PER_READ {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Goes on from the snapshot that stands for the events which were cut off.
+    fn load_snapshot(&mut self) -> Result<(), ServiceError> {
+        let gone = || self.damaged("events were cut off, and no snapshot stands for them".into());
+        let snapshot = self.log.snapshot()?.ok_or_else(gone)?;
+        let state: RegistrySnapshot = serde_json::from_slice(&snapshot.bytes)
+            .map_err(|error| self.damaged(format!("the snapshot at {}: {error}", snapshot.at)))?;
+        if state.head().seq.0 != snapshot.at || snapshot.at <= self.registry.head().seq.0 {
+            return Err(self.damaged(format!("the snapshot at {} is of another place", snapshot.at)));
+        }
+        self.registry = state.into();
+        Ok(())
+    }
+
+    /// Cuts the log of a shared store off from time to time: it has a quota. The writer of the right event does it, and a
+    /// failure is left to the next one.
+    pub(super) fn cut_if_due(&self) {
+        let head = self.registry.head().seq.0;
+        if self.is_shared
+            && head.is_multiple_of(EVENTS_PER_CUT)
+            && let Ok(bytes) = serde_json::to_vec(&self.registry.snapshot())
+            && let Err(error) = self.log.cut(head, &bytes)
+        {
+            tracing::debug!(%error, "the log was not cut");
+        }
+    }
+
+    pub(super) fn apply_record(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
+        let event = self.parse(record)?;
+        self.registry.check_next(&event).map_err(|error| self.damaged(error.to_string()))?;
+        self.registry.apply_stored(&event, Digest::of(&record.event));
+        Ok(())
+    }
+
+    pub(super) fn parse(&self, record: &EventRecord) -> Result<RegistryEvent, ServiceError> {
+        if let Some(form) = newer_form(record) {
+            let detail = format!(
+                "event {} of {} has form {form}, and this program knows forms up to {EVENT_FORM}",
+                record.seq,
+                self.database.display()
+            );
+            return Err(ServiceError::refused(ReasonCode::LogNewer, detail));
+        }
+        parse(record).map_err(|why| self.damaged(format!("event {}: {why}", record.seq)))
+    }
+
+    /// Starts from the cache if it belongs to this log, else from the first event.
+    pub(super) fn catch_up_from_cache(&mut self) -> Result<(), ServiceError> {
+        // A shared store is asked once, by the refresh: an event that is read back proves that the log reached it.
+        let head = if self.is_shared { u64::MAX } else { self.log.head()? };
+        if let Some(snapshot) = self.cache.as_ref().and_then(RegistryCache::load) {
+            let known = snapshot.head();
+            if known.seq.0 > head {
+                return Err(cache::lost_events(&self.database, known.seq.0, head));
+            }
+            // The same question brings the events that are new, so that a shared store is asked once.
+            let limit = if self.is_shared { EVENTS_PER_READ } else { 1 };
+            let records = match self.log.read_after(known.seq.0.saturating_sub(1), limit) {
+                // The cache is older than the cut: the snapshot replaces it.
+                Err(StoreError::Cut { .. }) => return self.catch_up_and_cache(),
+                records => records?,
+            };
+            let found = records.iter().find(|record| record.seq == known.seq.0);
+            let is_of_this_log = match found.map(|record| self.parse(record)).transpose()? {
+                Some(event) => event.digest() == known.digest,
+                None if self.is_shared && known.seq.0 > 0 => {
+                    return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
+                }
+                None => known == IntentRegistry::default().head(),
+            };
+            if is_of_this_log {
+                self.registry = snapshot.into();
+                self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
+                if self.is_shared {
+                    for record in records.iter().filter(|record| record.seq > known.seq.0) {
+                        self.apply_record(record)?;
+                    }
+                    if records.len() < limit {
+                        self.save_cache();
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        self.catch_up_and_cache()
+    }
+
+    pub(super) fn catch_up_and_cache(&mut self) -> Result<(), ServiceError> {
+        self.refresh()?;
+        self.save_cache();
+        Ok(())
+    }
+
+    pub(super) fn save_cache(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.save_if_behind(&self.registry);
+        }
+    }
+}
+
+/// Returns the form of an event that is newer than this program.
+fn newer_form(record: &EventRecord) -> Option<u64> {
+    let value = json::parse(&record.event).ok()?;
+    value.get("form")?.as_u64().filter(|form| *form > u64::from(EVENT_FORM))
+}
+
+pub(super) fn parse(record: &EventRecord) -> Result<RegistryEvent, String> {
+    let value = json::parse(&record.event).map_err(|error| error.to_string())?;
+    let event: RegistryEvent = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    if event.seq.0 != record.seq || event.command.as_str() != record.command {
+        return Err("it stands in the wrong place".into());
+    }
+    Ok(event)
+}
