@@ -59,10 +59,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("guard", &["core", "intents", "paths", "policy"]),
     ("hook", &["core", "guard", "process"]),
     ("intents", &["core", "paths", "scopes"]),
-    (
-        "knowledge",
-        &["api", "core", "documents", "ledger", "paths", "process", "scopes", "storage", "workspace"],
-    ),
+    ("knowledge", &["api", "core", "documents", "ledger", "process", "scopes", "storage", "workspace"]),
     ("languages", &[]),
     ("ledger", &["collections", "core", "documents", "paths", "prose", "scopes"]),
     ("line-diff", &[]),
