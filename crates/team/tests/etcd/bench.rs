@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what a measurement prints")]
 
-use super::claim_workers::{ClaimRun, judged, run_workers};
+use super::claim_workers::{ClaimRun, judged_by_witness, run_workers};
 use super::{NO_ETCD, options, store};
 use probity_storage::ports::{AppendOutcome, StorageEngine};
 use probity_storage::sqlite::SqliteStore;
@@ -13,8 +13,8 @@ use probity_testkit::history::CallOutcome;
 use probity_testkit::skip;
 use std::time::{Duration, Instant};
 
-/// How long one measurement lasts.
-const MEASUREMENT_INTERVAL: Duration = Duration::from_secs(10);
+/// How many events one measurement takes.
+const EVENTS: u64 = 2_000;
 const WORKERS: usize = 8;
 /// What 10,000 open intents of some 600 bytes come to.
 const SNAPSHOT_BYTES: usize = 6_000_000;
@@ -29,14 +29,14 @@ fn in_repository(cluster: &EtcdCluster, repository: &str) -> EtcdStore {
     EtcdStore::open(options).expect("opens")
 }
 
-/// Counts claims (a claim and its release: two durable appends) in a fixed time, on one contended path.
+/// Measures claims (a claim and its release: two durable appends) on one contended path.
 fn claims_on_one_path<S: StorageEngine>(name: &str, n_workers: usize, store: impl Fn() -> S + Sync) {
     let run = ClaimRun::new(n_workers, &["a"]);
     let began = Instant::now();
-    run_workers(&run, |_| store(), || std::thread::sleep(MEASUREMENT_INTERVAL));
+    run_workers(&run, |_| store(), || run.wait_for_events(EVENTS));
     let rate = claims_per_second(run.n_events(), began.elapsed());
     let n_refused = run.calls().iter().filter(|call| matches!(call.outcome, CallOutcome::Refused(_))).count();
-    judged(&run, &*store().log("claims"));
+    judged_by_witness(&run, &*store().log("claims"));
     println!("{name}, {n_workers} workers on one path: {rate} claims/s, {n_refused} refusals");
 }
 
@@ -58,7 +58,7 @@ fn claims_per_second_beside_sqlite() {
             let cluster = &cluster;
             scope.spawn(move || {
                 let open = |_| in_repository(cluster, &format!("0123456789-at-once-{n}"));
-                run_workers(run, open, || std::thread::sleep(MEASUREMENT_INTERVAL));
+                run_workers(run, open, || run.wait_for_events(EVENTS));
             });
         }
     });

@@ -199,6 +199,16 @@ fn parse(record: &EventRecord) -> ClaimEvent {
 
 /// Has both judges look at what happened; returns the number of events.
 pub(crate) fn judged(run: &ClaimRun, log: &dyn EventLog) -> usize {
+    let n_events = judged_by_witness(run, log);
+    for (path, verdict) in judge_by_search(&run.calls(), MAX_SEARCH_STEPS) {
+        assert_eq!(verdict, SearchVerdict::Sound, "{path}");
+    }
+    n_events
+}
+
+/// Holds the calls against the log alone. The search remembers a set of calls per step, which does not fit into memory for
+/// the hundreds of thousands of refusals of a measurement.
+pub(crate) fn judged_by_witness(run: &ClaimRun, log: &dyn EventLog) -> usize {
     let mut records: Vec<EventRecord> = Vec::new();
     loop {
         let page = log.read_after(records.len() as u64, 10_000).expect("reads");
@@ -208,10 +218,6 @@ pub(crate) fn judged(run: &ClaimRun, log: &dyn EventLog) -> usize {
         records.extend(page);
     }
     let events: Vec<ClaimEvent> = records.iter().map(parse).collect();
-    let calls = run.calls();
-    assert_eq!(judge_by_witness(&calls, &events), Vec::<String>::new());
-    for (path, verdict) in judge_by_search(&calls, MAX_SEARCH_STEPS) {
-        assert_eq!(verdict, SearchVerdict::Sound, "{path}");
-    }
+    assert_eq!(judge_by_witness(&run.calls(), &events), Vec::<String>::new());
     events.len()
 }
