@@ -2,7 +2,7 @@
 
 use crate::root;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, PipeReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
@@ -14,6 +14,13 @@ const PROPERTY_SEED: &str = "20261116";
 
 /// Names the file in which tests note that they could not run; see crate `testkit`.
 const SKIPPED_TESTS_VARIABLE: &str = "PROBITY_SKIPPED_TESTS";
+
+/// The variable by which `cargo test` takes the number of tests that run at once.
+const TEST_THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
+
+/// Tests per core that run at once: most of the time a test waits for a process that it started or for the disk. Four
+/// instead of two on two cores take a fifth off the long programs.
+const N_TESTS_PER_CORE: usize = 2;
 
 /// Time between two checks whether cargo has ended, while nothing is printed.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -38,6 +45,7 @@ impl TestRun {
             .args(&words[1..])
             .env("PROPTEST_RNG_SEED", PROPERTY_SEED)
             .env(SKIPPED_TESTS_VARIABLE, &skipped_file)
+            .env(TEST_THREADS_VARIABLE, n_test_threads())
             // A differing snapshot fails and stays unchanged: nobody reviews it here.
             .env("INSTA_UPDATE", "no")
             .current_dir(root())
@@ -102,6 +110,12 @@ impl TestRun {
             }
         }
     }
+}
+
+/// What the caller asked for, or some tests per core.
+fn n_test_threads() -> OsString {
+    let n_cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::env::var_os(TEST_THREADS_VARIABLE).unwrap_or_else(|| (n_cores * N_TESTS_PER_CORE).to_string().into())
 }
 
 /// Reads lines from a pipe until it is closed or fails.
