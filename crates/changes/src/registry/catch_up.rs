@@ -7,6 +7,7 @@ use probity_intents::registry::{EVENT_FORM, IntentRegistry, RegistryEvent, Regis
 use probity_storage::StoreError;
 use probity_storage::ports::EventRecord;
 use probity_workspace::ServiceError;
+use serde::Deserialize;
 
 pub(super) const EVENTS_PER_READ: usize = 1_000;
 /// How many events of a shared log are between two cuts.
@@ -36,6 +37,9 @@ impl IntentService {
     fn load_snapshot(&mut self) -> Result<(), ServiceError> {
         let gone = || self.damaged("events were cut off, and no snapshot stands for them".into());
         let snapshot = self.log.snapshot()?.ok_or_else(gone)?;
+        if let Some(form) = newer_form(&snapshot.bytes) {
+            return Err(self.newer(&format!("the snapshot at {}", snapshot.at), form));
+        }
         let state: RegistrySnapshot = serde_json::from_slice(&snapshot.bytes)
             .map_err(|error| self.damaged(format!("the snapshot at {}: {error}", snapshot.at)))?;
         if state.head().seq.0 != snapshot.at || snapshot.at <= self.registry.head().seq.0 {
@@ -66,15 +70,17 @@ impl IntentService {
     }
 
     pub(super) fn parse(&self, record: &EventRecord) -> Result<RegistryEvent, ServiceError> {
-        if let Some(form) = newer_form(record) {
-            let detail = format!(
-                "event {} of {} has form {form}, and this program knows forms up to {EVENT_FORM}",
-                record.seq,
-                self.database.display()
-            );
-            return Err(ServiceError::refused(ReasonCode::LogNewer, detail));
+        if let Some(form) = newer_form(&record.event) {
+            return Err(self.newer(&format!("event {}", record.seq), form));
         }
         parse(record).map_err(|why| self.damaged(format!("event {}: {why}", record.seq)))
+    }
+
+    fn newer(&self, what: &str, form: u64) -> ServiceError {
+        let log = self.database.display();
+        let detail =
+            format!("{what} of {log} has form {form}, and this program knows forms up to {EVENT_FORM}");
+        ServiceError::refused(ReasonCode::LogNewer, detail)
     }
 
     /// Starts from the cache if it belongs to this log, else from the first event.
@@ -131,10 +137,16 @@ impl IntentService {
     }
 }
 
-/// Returns the form of an event that is newer than this program.
-fn newer_form(record: &EventRecord) -> Option<u64> {
-    let value = json::parse(&record.event).ok()?;
-    value.get("form")?.as_u64().filter(|form| *form > u64::from(EVENT_FORM))
+/// Returns the form of an event or a snapshot that is newer than this program.
+fn newer_form(bytes: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct AnyForm {
+        form: u64,
+    }
+    serde_json::from_slice::<AnyForm>(bytes)
+        .ok()
+        .map(|any| any.form)
+        .filter(|form| *form > u64::from(EVENT_FORM))
 }
 
 pub(super) fn parse(record: &EventRecord) -> Result<RegistryEvent, String> {

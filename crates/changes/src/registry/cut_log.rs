@@ -3,6 +3,7 @@
 use super::catch_up::EVENTS_PER_CUT;
 use super::tests::{clear, owner, start, tree};
 use super::*;
+use probity_core::ReasonCode;
 use probity_storage::memory_store::MemoryStore;
 
 #[test]
@@ -28,4 +29,16 @@ fn a_machine_that_comes_after_a_cut_sees_what_all_others_see() {
     assert_eq!(early.registry(), writer.registry());
     let refused = late.execute(&owner("b", 0), start("other", "held.py"), &tree());
     assert!(refused.is_err(), "a claim from before the cut still counts");
+}
+
+#[test]
+fn a_snapshot_of_a_newer_program_asks_for_that_program() {
+    let memory = MemoryStore::new();
+    memory.share(true);
+    let mut writer = IntentService::on_store(&memory, Arc::new(LocalHost));
+    writer.execute(&owner("a", 0), start("held", "held.py"), &tree()).expect("is granted");
+    memory.log(LOG_NAME).cut(1, br#"{"form":3,"head":{},"something":"new"}"#).expect("is cut");
+    let refused =
+        IntentService::on_store(&memory, Arc::new(LocalHost)).refresh().expect_err("does not know it");
+    assert_eq!(refused.reason(), Some(ReasonCode::LogNewer), "{refused}");
 }

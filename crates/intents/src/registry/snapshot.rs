@@ -1,6 +1,6 @@
 //! A serialized registry, so that opening it does not replay the whole log. Only a cache: the log is authoritative.
 
-use super::{EventSeq, Intent, IntentRegistry, OwnerKey, OwnerNotice, RegistryHead};
+use super::{EVENT_FORM, EventSeq, Intent, IntentRegistry, OwnerKey, OwnerNotice, RegistryHead};
 use crate::coherence::{LineChange, LineContents};
 use crate::registry::RegistryEvent;
 use crate::registry::index::OverlapIndex;
@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegistrySnapshot {
+    /// The newest form of events that its writer knew; see [`EVENT_FORM`].
+    form: u32,
     head: RegistryHead,
     intents: Vec<Intent>,
     notices: Vec<(OwnerKey, Vec<OwnerNotice>)>,
@@ -29,6 +31,7 @@ impl IntentRegistry {
     pub fn snapshot(&self) -> RegistrySnapshot {
         let remembered = self.command_order.values().filter_map(|id| self.commands.get(id));
         RegistrySnapshot {
+            form: EVENT_FORM,
             head: self.head,
             intents: self.intents.values().cloned().collect(),
             notices: self.notices.iter().map(|(owner, told)| (owner.clone(), told.clone())).collect(),
