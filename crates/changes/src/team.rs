@@ -275,7 +275,7 @@ fn open_intents(n_open: usize) -> ServiceError {
 }
 
 fn in_no_team() -> ServiceError {
-    ServiceError::refused(ReasonCode::TeamInvalid, "this clone is in no team")
+    ServiceError::refused(ReasonCode::TeamNotJoined, "this clone is in no team")
 }
 
 fn change_answer(change: TeamChange, team: &TeamMembership, next_step: &str) -> TeamChangeAnswer {

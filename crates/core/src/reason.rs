@@ -317,8 +317,8 @@ crate::code_enum! {
             "have an administrator make room: compact, defragment, then disarm the alarm";
         TeamUnfit = "TEAM.UNFIT", "the store is not the one that this clone joined, or its version is not safe",
             "`probity team status` shows what was found; join again only if the team moved on purpose";
-        TeamNotJoined = "TEAM.NOT_JOINED", "the policy names a team that this clone has not joined",
-            "join it: `probity team join`";
+        TeamNotJoined = "TEAM.NOT_JOINED", "this clone has joined no team",
+            "join the one that the policy names: `probity team join`; `probity team init` starts one";
         TeamInvalid = "TEAM.INVALID", "the settings of the team are incomplete or cannot be used",
             "correct `[team]` in `probity.toml`; `probity team init` writes it";
         TeamBusy = "TEAM.BUSY", "this clone has open intents, which would be left behind",
