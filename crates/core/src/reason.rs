@@ -257,7 +257,7 @@ crate::code_enum! {
             "fix the named cause, or run with `--enforce auto`; `probity doctor` tests every level";
         EnforceDegraded = "ENFORCE.DEGRADED", "the strongest level of enforcement is not available here, so a weaker one was used",
             "`probity doctor` says why; `[enforce] minimum` in the policy refuses such runs";
-        ViewNoDirRename = "VIEW.NO_DIR_RENAME", "directories of the scope are too large to be copied first, so renaming them fails with EXDEV",
+        ViewNoDirRename = "VIEW.NO_DIR_RENAME", "a directory of the scope is too large to be copied first, so it cannot be renamed in the view",
             "name a smaller directory in the scope, or move files instead of directories";
         ViewGateWrites = "VIEW.GATE_WRITES", "a gate wrote paths that it does not declare as outputs; they were thrown away",
             "list them as `outputs` of the gate if they should land";

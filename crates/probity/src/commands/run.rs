@@ -312,8 +312,13 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         ui::eprint_row("outputs", line);
     }
     show_ref_movements(report);
-    let others =
-        report.verdict.findings.iter().filter(|finding| finding.reason != ReasonCode::ReconUntrackedDelta);
+    // Why a rename failed is of interest after a failure only; the evidence has it always.
+    let is_left_out = |finding: &&RunFinding| match finding.reason {
+        ReasonCode::ReconUntrackedDelta => true,
+        ReasonCode::ViewNoDirRename => report.command_exit_code == Some(0),
+        _ => false,
+    };
+    let others = report.verdict.findings.iter().filter(|finding| !is_left_out(finding));
     let (touched, others): (Vec<_>, Vec<_>) =
         others.partition(|finding| finding.reason == ReasonCode::TreeTouched);
     for finding in others {

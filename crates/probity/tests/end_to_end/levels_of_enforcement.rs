@@ -518,6 +518,23 @@ fn what_is_in_scope_is_listed_before_renames_out_of_scope() {
 }
 
 #[test]
+fn a_small_directory_of_the_scope_is_renamed_and_a_large_one_says_why_not() {
+    let repo = Repo::new();
+    repo.write("src/part/a.py", "x\n");
+    let rename = "python3 -c \"import os; os.rename('src/part', 'src/moved')\"";
+    let Some(small) = shown_view_run(&repo, "src/**", rename) else { return };
+    assert!(small.contains("PASS") && repo.path().join("src/moved/a.py").exists(), "{small}");
+    for number in 0..=100 {
+        repo.write(&format!("src/part/{number}.txt"), "x\n");
+    }
+    let note = "VIEW.NO_DIR_RENAME";
+    let failed = shown_view_run(&repo, "src/**", rename).expect("there is a view");
+    assert!(failed.contains("EXDEV") && failed.contains(note), "{failed}");
+    let quiet = shown_view_run(&repo, "src/**", "true").expect("there is a view");
+    assert!(!quiet.contains(note), "{quiet}");
+}
+
+#[test]
 fn what_a_failed_command_changed_in_scope_can_be_landed() {
     let repo = Repo::new();
     let Some(failed) = run_at(&repo, "overlay", &["--scope", "src/**"], "echo 1 > src/a.py; exit 3") else {

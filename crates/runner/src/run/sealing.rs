@@ -136,7 +136,7 @@ pub(super) fn seal_run<'a>(
         None => (None, view::PrecopiedDirectories::default()),
     };
     notes.extend(precopied.too_large.iter().map(|directory| {
-        let detail = format!("{directory}: renaming it or a directory in it fails with EXDEV");
+        let detail = format!("`{directory}` or a directory in it cannot be renamed in the view (EXDEV)");
         (ReasonCode::ViewNoDirRename, detail)
     }));
     let grants = enforcement

@@ -156,26 +156,31 @@ impl<'a> RunView<'a> {
         git.into_iter().chain([overlay(overlay_target(self.workspace), "")]).collect()
     }
 
+    /// Returns the overlays for a command: those on the caches, and that on the tree.
+    fn command_overlays(&self, role: ViewRole) -> Result<Vec<OverlayMount>, ServiceError> {
+        let mut overlays = self.home.scratch_overlays(&self.directory.join("scratch"))?;
+        overlays.extend(match role {
+            ViewRole::Command => self.overlays("", false),
+            ViewRole::Gate => self.overlays("gates", true),
+        });
+        Ok(overlays)
+    }
+
     /// Returns the plan for a command in `working_directory`.
     fn plan(
         &self,
         role: ViewRole,
+        overlays: Vec<OverlayMount>,
         network: NetworkRule,
         working_directory: &Path,
-    ) -> Result<ViewPlan, ServiceError> {
-        let scratch_place = self.directory.join("scratch");
-        let mut overlays = self.home.scratch_overlays(&scratch_place)?;
-        match role {
-            ViewRole::Command => overlays.extend(self.overlays("", false)),
-            ViewRole::Gate => overlays.extend(self.overlays("gates", true)),
-        }
+    ) -> ViewPlan {
         let is_command = role == ViewRole::Command;
         let mut hidden: Vec<OsString> = vec![self.workspace.state.dir().into()];
         hidden.extend(self.home.hidden.iter().map(Into::into));
         let persist = |paths: &[PathBuf]| -> Vec<OsString> {
             paths.iter().filter(|_| is_command).map(Into::into).collect()
         };
-        Ok(ViewPlan {
+        ViewPlan {
             overlays,
             writable: persist(&self.home.persist),
             visible: self.home.visible.iter().map(Into::into).collect(),
@@ -184,7 +189,7 @@ impl<'a> RunView<'a> {
             network: network_access(network),
             working_directory: self.reachable(working_directory).into(),
             report: self.directory.join("report").into(),
-        })
+        }
     }
 
     /// Returns a directory that exists in the view: the wanted one, or the root of the tree.
@@ -215,7 +220,7 @@ impl<'a> RunView<'a> {
         network: NetworkRule,
         job: Job,
     ) -> Result<(JobReport, ViewReport), ServiceError> {
-        let plan = self.plan(role, network, &job.cwd)?;
+        let plan = self.plan(role, self.command_overlays(role)?, network, &job.cwd);
         let program = job.argv.first().cloned().unwrap_or_default();
         let environment = self.environment(job.environment.clone());
         let argv = self.entrance(&plan, "plan", &job.argv)?;

@@ -12,8 +12,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 
-const MAX_COPIED_FILES: usize = 2_000;
-const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
+/// Every run pays for the copies, and few rename a directory: a file costs 0.1 to 0.3 ms, because ext4 does not use the
+/// inodes again that the last runs gave back.
+const MAX_COPIED_FILES: usize = 100;
+const MAX_COPIED_BYTES: u64 = 4 * 1024 * 1024;
 
 const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
 

@@ -49,17 +49,16 @@ pub(crate) fn self_test(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTes
     for name in ["test/upper", "test/work", "test/git/upper", "test/git/work"] {
         view.create_plain(name)?;
     }
+    let overlays = view.overlays("test", false);
     let plan = ViewPlan {
-        overlays: view.overlays("test", false),
         report: view.directory.join("test/report").into(),
-        ..view.plan(ViewRole::Command, NetworkRule::On, target)?
+        ..view.plan(ViewRole::Command, overlays, NetworkRule::On, target)
     };
     let mut command: Vec<OsString> = vec![OWN_PROGRAM.into(), PROBE_ROLE.into(), target.into()];
     command.extend(outside_directories(target).into_iter().map(Into::into));
     let argv = view.entrance(&plan, "test/plan", &command)?;
     let ended = capture(&argv, &ProcessEnvironment::inherited(), Path::new("/"), TEST_LIMITS);
     let report = super::read_report(&plan);
-    view.remove_scratch();
     super::remove_layer(&view.directory.join("test"))?;
     let words = match ended {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
