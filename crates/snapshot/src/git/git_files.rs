@@ -7,6 +7,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::rc::Rc;
 
 /// Reads the regular file at `path`, if it has at most `limit` bytes.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
@@ -54,12 +55,31 @@ pub(super) struct VisitedEntry<'a> {
     pub(super) stat: EntryStat,
 }
 
+/// A directory that is still to be walked.
+struct PendingDirectory {
+    /// Open as long as directories in it are pending, so that each is opened by its own name alone.
+    parent: Rc<OwnedFd>,
+    /// Path from the top of the walk.
+    path: Vec<u8>,
+}
+
+impl PendingDirectory {
+    fn open(&self) -> Result<OwnedFd> {
+        if self.path.iter().filter(|&&byte| byte == b'/').count() >= MAX_GIT_DIR_DEPTH {
+            return Err(Errno::NAMETOOLONG);
+        }
+        let name = self.path.rsplit(|&byte| byte == b'/').next().filter(|name| !name.is_empty());
+        sys::open_dir(&*self.parent, name.unwrap_or(b"."))
+    }
+}
+
 /// Walks everything below `top`, parents first.
-pub(super) fn walk<V: DirectoryVisitor>(top: &OwnedFd, visit: &mut V) {
-    let mut todo = vec![Vec::new()];
-    while let Some(path) = todo.pop() {
-        if let Err(error) = walk_one(top, &path, &mut todo, visit) {
-            visit.on_error(&path, error);
+pub(super) fn walk<V: DirectoryVisitor>(top: OwnedFd, visit: &mut V) {
+    let mut buffer = Vec::with_capacity(16 * 1024);
+    let mut todo = vec![PendingDirectory { parent: Rc::new(top), path: Vec::new() }];
+    while let Some(pending) = todo.pop() {
+        if let Err(error) = walk_one(&pending, &mut buffer, &mut todo, visit) {
+            visit.on_error(&pending.path, error);
         }
     }
 }
@@ -79,19 +99,14 @@ pub(super) trait DirectoryVisitor {
 }
 
 fn walk_one<V: DirectoryVisitor>(
-    top: &OwnedFd,
-    path: &[u8],
-    todo: &mut Vec<Vec<u8>>,
+    pending: &PendingDirectory,
+    buffer: &mut Vec<u8>,
+    todo: &mut Vec<PendingDirectory>,
     visit: &mut V,
 ) -> Result<()> {
-    let mut dir = sys::open_dir(top, b".")?;
-    if path.iter().filter(|&&byte| byte == b'/').count() >= MAX_GIT_DIR_DEPTH {
-        return Err(Errno::NAMETOOLONG);
-    }
-    for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
-        dir = sys::open_dir(&dir, name)?;
-    }
-    let names = sys::list(&dir, &mut Vec::with_capacity(16 * 1024))?;
+    let dir = Rc::new(pending.open()?);
+    let path = &pending.path[..];
+    let names = sys::list(&dir, buffer)?;
     visit.on_directory(path, &names.listed.iter().map(|&listed| names.name(listed)).collect::<Vec<_>>());
     for &listed in &names.listed {
         let name = names.name(listed);
@@ -99,7 +114,7 @@ fn walk_one<V: DirectoryVisitor>(
             continue;
         }
         let path = if path.is_empty() { name.to_vec() } else { [path, name].join(&b'/') };
-        match sys::stat_at(&dir, name) {
+        match sys::stat_at(&*dir, name) {
             // It vanished since it was listed.
             Err(Errno::NOENT) => {}
             Err(error) => visit.on_error(&path, error),
@@ -107,7 +122,7 @@ fn walk_one<V: DirectoryVisitor>(
                 if visit.on_entry(&VisitedEntry { dir: &dir, name, path: &path, stat })
                     && stat.kind == SnapshotEntryKind::Directory
                 {
-                    todo.push(path);
+                    todo.push(PendingDirectory { parent: Rc::clone(&dir), path });
                 }
             }
         }

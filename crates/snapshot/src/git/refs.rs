@@ -72,7 +72,7 @@ fn read_loose(git_dir: &Path, refs: &mut BTreeMap<String, String>) -> Result<(),
         top => top?,
     };
     let mut loose = LooseRefVisitor { refs, error: None };
-    git_files::walk(&top, &mut loose);
+    git_files::walk(top, &mut loose);
     loose.error.map_or(Ok(()), Err)
 }
 

@@ -148,7 +148,7 @@ struct ZoneScanner<'a> {
 impl ZoneScanner<'_> {
     fn walk(&mut self, dir: &Path) {
         match git_files::open_dir(dir) {
-            Ok(top) => git_files::walk(&top, self),
+            Ok(top) => git_files::walk(top, self),
             // A missing directory has no entries; the delta shows that.
             Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(error) => self.report(b"", error.into()),
