@@ -15,6 +15,7 @@ use probity_team::etcd::{Credentials, EtcdOptions, EtcdStore, EtcdTimeouts};
 use probity_testkit::etcd_cluster::EtcdCluster;
 use probity_testkit::lossy_proxy::LossyProxy;
 use probity_testkit::{skip, wait_until};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ fn options(endpoints: Vec<String>) -> EtcdOptions {
         repository: "0123456789abcdef".into(),
         credentials: Credentials::default(),
         cluster: None,
-        objects: std::env::temp_dir().join(format!("etcd-{}-objects", std::process::id())),
+        objects: Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("etcd-{}-objects", std::process::id())),
         timeouts: EtcdTimeouts { member: Duration::from_secs(6), store: Duration::from_mins(2) },
     }
 }
