@@ -70,7 +70,7 @@ enum Chore {
     /// Build the packages of a release below `target/dist`
     Dist {
         /// The cargo profile
-        #[arg(long, default_value = "release")]
+        #[arg(long, default_value = "dist")]
         profile: String,
         /// Only the archive and its checksum
         #[arg(long)]
