@@ -5,12 +5,13 @@ use crate::commands::{
     hook, init, intent, keys, land, ledger, lsp, mcp, merge, plan, receipt, revert, run, team, ui, uninstall,
     why,
 };
+use crate::help::GLOBAL_OPTIONS;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Change control for AI coding agents.
 ///
-/// Say what a change may touch; Probity seals that, finds out from the tree what really changed, judges it, and
+/// Say what a change may touch. Probity seals that scope, determines from the tree what actually changed, judges it, and
 /// leaves evidence that anyone can check.
 #[derive(Debug, Parser)]
 #[command(
@@ -21,26 +22,27 @@ use std::path::PathBuf;
     propagate_version = true
 )]
 pub(crate) struct Cli {
-    /// The root of the tree [default: the nearest directory upwards with `.git`, `probity.toml` or `probity.json`, else
-    /// the current directory; never `/` or your home directory]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// The root of the tree [default: the nearest ancestor with `.git`, `probity.toml` or `probity.json`, else the
+    /// current directory; never `/` or your home directory]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL_OPTIONS)]
     pub(crate) root: Option<PathBuf>,
 
-    /// One JSON document on stdout; words go to stderr
-    #[arg(long, global = true)]
+    /// Print one JSON document to stdout; everything else goes to stderr
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(crate) json: bool,
 
     #[arg(
         long,
         short,
         global = true,
+        help_heading = GLOBAL_OPTIONS,
         action = clap::ArgAction::Count,
-        help = "Log each step to stderr; twice, also git commands and other processes [env: PROBITY_LOG=debug]"
+        help = "Log each step to stderr; `-vv` also logs git commands and other processes [env: PROBITY_LOG=debug]"
     )]
     pub(crate) verbose: u8,
 
     /// Report the time of each step and counts of the work (walks, git processes, fsyncs) to stderr
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(crate) timings: bool,
 
     #[command(subcommand)]

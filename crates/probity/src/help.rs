@@ -16,6 +16,9 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Engine", &["commits", "conformance"]),
 ];
 
+/// Heading of the options that every command has, so that a command's own options are listed first.
+pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
+
 /// clap adds this command only after the definition is complete.
 const HELP_COMMAND: (&str, &str) = ("help", "Print this page, or the help of a command");
 

@@ -28,11 +28,11 @@ use std::os::unix::ffi::OsStrExt;
     after_help = "Examples:\n  probity amend last --add 'docs/**' --why 'the change needs its manual page'\n  probity amend --intent 0199c2 --add src/util.py --why 'the helper moved'"
 )]
 pub(crate) struct AmendArgs {
-    /// The run: its id or the beginning of it, `last`, or `open` for the run in progress
+    /// The run: its id, a prefix of it, `last`, or `open` for the run in progress
     #[arg(default_value = "open")]
     run: String,
 
-    /// An intent instead of a run: its id, or the beginning of it
+    /// An intent instead of a run: its id or a prefix of it
     #[arg(long, value_name = "INTENT", conflicts_with = "run")]
     intent: Option<String>,
 

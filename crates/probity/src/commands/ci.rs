@@ -50,7 +50,7 @@ pub(crate) struct CiArgs {
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
 
-    /// How strictly to take the verdict [default: what the policy says]
+    /// Strictness of the verdict [default: what the policy says]
     #[arg(long, value_enum)]
     strictness: Option<StrictnessWord>,
 

@@ -1,6 +1,7 @@
 //! `probity completions` and `probity man`, generated from the command-line definition.
 
 use crate::answer::CommandAnswer;
+use crate::help::GLOBAL_OPTIONS;
 use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
@@ -47,15 +48,27 @@ pub(crate) fn man(mut definition: clap::Command, args: &ManArgs) -> CommandAnswe
 /// Columns of the help in the reference.
 const REFERENCE_WIDTH: usize = 100;
 
+/// The heading level of the program itself; those of its commands are below it.
+const ROOT_SECTION_DEPTH: usize = 2;
+
 /// The help of every command, one section each.
 fn command_reference(definition: &mut clap::Command) -> String {
-    let mut page = String::from("# Commands\n");
-    add_section(definition, "probity", 2, &mut page);
+    let mut page = String::from(
+        "# Commands\n\nEvery command also takes the global options, which are listed under `probity` only.\n",
+    );
+    add_section(definition, "probity", ROOT_SECTION_DEPTH, &mut page);
     page
 }
 
 fn add_section(command: &mut clap::Command, name: &str, depth: usize, page: &mut String) {
-    let help = command.clone().term_width(REFERENCE_WIDTH).render_long_help().to_string();
+    let mut shown = command.clone().term_width(REFERENCE_WIDTH);
+    if depth > ROOT_SECTION_DEPTH {
+        shown = shown.mut_args(|arg| {
+            let is_global = arg.get_help_heading() == Some(GLOBAL_OPTIONS);
+            arg.hide(is_global)
+        });
+    }
+    let help = shown.render_long_help().to_string();
     let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
     let _ = write!(page, "\n{} {name}\n\n```text\n{}\n```\n", "#".repeat(depth), lines.join("\n"));
     let is_shown = |sub: &&mut clap::Command| !sub.is_hide_set() && sub.get_name() != "help";

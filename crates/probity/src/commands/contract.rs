@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  probity contract verify --base origin/main\n  probity contract budget")]
 pub(crate) enum ContractCommand {
-    /// Say what headroom a change has before it starts
+    /// Show how much headroom a change has before it starts
     #[command(after_help = "Examples:\n  probity contract budget\n  probity contract budget --run last")]
     Budget {
         /// The stored run to start from [default: the tree as it is now]
@@ -55,7 +55,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "PATH")]
     allow: Vec<OsString>,
 
-    /// What it may touch along the way
+    /// Another path that it may touch
     #[arg(long, value_name = "PATH")]
     related: Vec<OsString>,
 
@@ -63,7 +63,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "PATTERN")]
     forbid: Vec<OsString>,
 
-    /// Others work in this tree too: what lies outside the declared scope is theirs, and is told apart
+    /// Others work in this tree too: what lies outside the declared scope is theirs and is reported separately
     #[arg(long, requires = "allow")]
     shared: bool,
 
@@ -71,7 +71,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "SHA256", requires = "allow")]
     report_digest: Option<String>,
 
-    /// How strictly to take the verdict [default: what the policy says]
+    /// Strictness of the verdict [default: what the policy says]
     #[arg(long, value_enum)]
     strictness: Option<StrictnessWord>,
 

@@ -30,7 +30,7 @@ pub(crate) enum EvidenceCommand {
     /// Show one bundle
     #[command(after_help = "Examples:\n  probity evidence show last")]
     Show {
-        /// The run: its id or the beginning of it, or `last`
+        /// The run: its id, a prefix of it, or `last`
         #[arg(default_value = "last")]
         run: String,
     },
@@ -72,7 +72,7 @@ pub(crate) enum EvidenceCommand {
         after_help = "Examples:\n  probity evidence prove last -o proof.json\n  probity evidence prove last --checkpoint countersigned.checkpoint"
     )]
     Prove {
-        /// The run: its id or the beginning of it, or `last`
+        /// The run: its id, a prefix of it, or `last`
         #[arg(default_value = "last")]
         run: String,
 
@@ -100,7 +100,7 @@ pub(crate) enum EvidenceCommand {
         after_help = "Examples:\n  probity evidence export last > run.dsse.json\n  probity evidence export last --format statement"
     )]
     Export {
-        /// The run: its id or the beginning of it, or `last`
+        /// The run: its id, a prefix of it, or `last`
         #[arg(default_value = "last")]
         run: String,
 
@@ -122,11 +122,11 @@ pub(crate) enum EvidenceCommand {
         #[arg(long, value_name = "N")]
         keep: Option<usize>,
 
-        /// Remove what is older, as `90d`, `12h`
+        /// Remove bundles older than this, such as `90d` or `12h`
         #[arg(long, value_name = "TIME", value_parser = age)]
         older_than: Option<std::time::Duration>,
 
-        /// Say what would be removed, and remove nothing
+        /// Show what would be removed, and remove nothing
         #[arg(long)]
         dry_run: bool,
     },

@@ -7,20 +7,23 @@ use probity_changes::registry::{
 use probity_intents::{IntentId, IntentOwner};
 use probity_workspace::{ServiceError, Workspace};
 
+/// Heading of the options that identify the caller.
+const CALLER_OPTIONS: &str = "Caller";
+
 /// Who asks.
 #[derive(Debug, Args)]
 pub(crate) struct IdentityArgs {
     /// The owner's handle, as `start` printed it [default: the one kept in this worktree for the named intent; `start`
     /// makes a new owner]
-    #[arg(long, global = true, value_name = "HANDLE", env = "PROBITY_OWNER", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = CALLER_OPTIONS, value_name = "HANDLE", env = "PROBITY_OWNER", hide_env_values = true)]
     pub(crate) owner: Option<String>,
 
-    /// What people call the agent [default: the name the owner started with, else the user]
-    #[arg(long, global = true, value_name = "NAME", env = "PROBITY_AGENT", hide_env_values = true)]
+    /// The agent's display name [default: the name the owner started with, else the user]
+    #[arg(long, global = true, help_heading = CALLER_OPTIONS, value_name = "NAME", env = "PROBITY_AGENT", hide_env_values = true)]
     pub(crate) agent: Option<String>,
 
-    /// The process whose end means that the owner is gone; it must have started this one
-    #[arg(long, global = true, value_name = "PID", env = "PROBITY_AGENT_PID", hide_env_values = true)]
+    /// The process whose exit means that the owner is gone; it must be an ancestor of this one
+    #[arg(long, global = true, help_heading = CALLER_OPTIONS, value_name = "PID", env = "PROBITY_AGENT_PID", hide_env_values = true)]
     pub(crate) agent_pid: Option<u32>,
 }
 

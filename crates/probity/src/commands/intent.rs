@@ -37,28 +37,28 @@ pub(crate) struct IntentArgs {
 
 #[derive(Debug, Subcommand)]
 enum IntentCommand {
-    /// Who holds what, and who waits
+    /// List who holds what, and who waits
     #[command(after_help = "Examples:\n  probity intent list --all")]
     List {
-        /// Closed intents too
+        /// Also list closed intents
         #[arg(long)]
         all: bool,
         /// Only those of this working tree, not of other worktrees and clones
         #[arg(long)]
         here: bool,
     },
-    /// One intent in full
+    /// Show one intent in full
     #[command(after_help = "Examples:\n  probity intent show 0199c2")]
     Show {
-        /// The intent: its id or the beginning of it
+        /// The intent: its id or a prefix of it
         intent: String,
     },
-    /// Turn a place in the queue into a claim, from the tree as it is now
+    /// Turn a place in the queue into a claim, based on the tree as it is now
     Promote(PromoteArgs),
-    /// Say that you are alive: renew the lease of your own intent
+    /// Renew the lease of your own intent
     #[command(after_help = "Examples:\n  probity intent renew 0199c2 --lease 600")]
     Renew {
-        /// The intent: its id or the beginning of it
+        /// The intent: its id or a prefix of it
         intent: String,
         /// For how long, in seconds
         #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = admin::DEFAULT_LEASE_SECONDS)]
@@ -67,10 +67,10 @@ enum IntentCommand {
         #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
         ttl: Option<u64>,
     },
-    /// Take over an intent whose owner is dead, or your own after a crash
+    /// Take over an intent whose owner is gone, or your own after a crash
     #[command(after_help = "Examples:\n  probity intent recover 0199c2")]
     Recover {
-        /// The intent: its id or the beginning of it
+        /// The intent: its id or a prefix of it
         intent: String,
         /// How long the new lease runs, in seconds
         #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = admin::DEFAULT_LEASE_SECONDS)]
@@ -79,20 +79,20 @@ enum IntentCommand {
         #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = admin::DEFAULT_TTL_SECONDS)]
         ttl: u64,
     },
-    /// Give up your own intent, or close one that is over or whose owner is dead
+    /// Give up your own intent, or close one that expired or whose owner is gone
     #[command(after_help = "Examples:\n  probity intent clear 0199c2")]
     Clear {
-        /// The intent: its id or the beginning of it
+        /// The intent: its id or a prefix of it
         intent: String,
     },
-    /// Close what is over, and forget what was closed long ago
+    /// Close expired intents, and forget those closed long ago
     #[command(after_help = "Examples:\n  probity intent gc")]
     Gc {
         /// How long closed intents are kept, in seconds
         #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = CLOSED_INTENT_RETENTION_SECONDS)]
         retention: u64,
     },
-    /// Renew your own intents and close the dead ones; those of living owners are left alone
+    /// Renew your own intents and close abandoned ones; those of live owners are left alone
     #[command(after_help = "Examples:\n  probity intent reset")]
     Reset,
 }

@@ -7,11 +7,11 @@ use probity_api::ExitCode;
 use probity_api::govern::setup::SigningKey;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Make and show the key that signs evidence
+/// Generate and show the key that signs evidence
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  probity keys generate\n  probity keys show")]
 pub(crate) enum KeysCommand {
-    /// Make a key; from then on runs are signed
+    /// Generate a key; from then on, runs are signed
     #[command(after_help = "Examples:\n  probity keys generate")]
     Generate,
 

@@ -24,7 +24,7 @@ const MAX_LISTED_PATHS: usize = 40;
     after_help = "Examples:\n  probity land last\n  probity land last --in-scope\n  probity land 0199c2 --only README.md docs\n  probity land last --rebase"
 )]
 pub(crate) struct LandArgs {
-    /// The run: its id or the beginning of it, or `last`
+    /// The run: its id, a prefix of it, or `last`
     run: String,
 
     /// Only the changes that are in scope; content that moved out of the scope stays where it was
@@ -44,10 +44,10 @@ pub(crate) struct LandArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity discard last --dry-run\n  probity discard 0199c2")]
 pub(crate) struct DiscardArgs {
-    /// The run: its id or the beginning of it, or `last`
+    /// The run: its id, a prefix of it, or `last`
     run: String,
 
-    /// Say what would be dropped, and do nothing
+    /// Show what would be dropped, and do nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -60,7 +60,7 @@ pub(crate) struct DiscardArgs {
     after_help = "Examples:\n  probity diff open\n  probity diff last src/auth\n  probity diff 0199c2 --stat"
 )]
 pub(crate) struct DiffArgs {
-    /// The run: its id or the beginning of it, `last`, or `open` for the run in progress
+    /// The run: its id, a prefix of it, `last`, or `open` for the run in progress
     #[arg(default_value = "open")]
     run: String,
 
@@ -74,11 +74,11 @@ pub(crate) struct DiffArgs {
 
 /// Run a shell or a command in a view of held changes
 ///
-/// It sees the tree with the changes of the run. What it writes is thrown away when it ends.
+/// It sees the tree with the changes of the run. What it writes is discarded when it ends.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity enter last\n  probity enter 0199c2 -- cargo test")]
 pub(crate) struct EnterArgs {
-    /// The run: its id or the beginning of it, or `last`
+    /// The run: its id, a prefix of it, or `last`
     run: String,
 
     /// The command [default: your shell]

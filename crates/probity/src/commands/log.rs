@@ -42,7 +42,7 @@ pub(crate) enum LogCommand {
         after_help = "Examples:\n  probity log checkpoint -o monday.checkpoint\n  probity log checkpoint --size 20"
     )]
     Checkpoint {
-        /// Of the first N entries instead of all
+        /// For the first N entries instead of all
         #[arg(long, value_name = "N")]
         size: Option<u64>,
         /// Write it to this file
@@ -86,7 +86,7 @@ pub(crate) enum LogCommand {
         after_help = "Examples:\n  probity log witness --key ~/witness.key --memory ~/witness.checkpoint\n  probity log witness --key k --memory old --checkpoint new --proof proof.json"
     )]
     Witness {
-        /// The witness's own key; made if the file is not there
+        /// The witness's own key; generated if the file does not exist
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
         /// The file that keeps the last countersigned checkpoint

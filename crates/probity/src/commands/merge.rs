@@ -18,7 +18,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// Find what a merge of documents lost, and decide about it
+/// Find what a merge lost, and restore or accept it
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity merge analyze @\n  probity merge analyze --ours main --theirs 3f2a\n  \
@@ -36,11 +36,11 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Subcommand)]
 enum MergeCommand {
-    /// Find every edit that a git merge does not have
+    /// Find every edit that a git merge lost
     #[command(after_help = AUDIT_EXAMPLES)]
     Audit(MergeAuditArgs),
 
-    /// Say which intent a merge lost
+    /// Show which intent a merge lost
     #[command(
         after_help = "Examples:\n  probity merge analyze @\n  probity merge analyze --ours main --theirs 3f2a"
     )]
@@ -62,7 +62,7 @@ enum MergeCommand {
         heads: bool,
     },
 
-    /// Decide about what a merge lost; in a terminal, without further options, by looking and choosing
+    /// Resolve what a merge lost; interactively in a terminal when no other option is given
     #[command(
         after_help = "Examples:\n  probity merge reconcile @\n  probity merge reconcile @ --all ours --why 'the release goes first'"
     )]
@@ -83,7 +83,7 @@ enum MergeCommand {
         git: bool,
     },
 
-    /// Show who decided what, when and why, and what else was on offer
+    /// Show who decided what, when and why, and what the alternatives were
     #[command(after_help = "Examples:\n  probity merge decisions")]
     Decisions {
         /// Only those about this merge
@@ -94,18 +94,18 @@ enum MergeCommand {
         git: bool,
     },
 
-    /// Let git audit every merge before it is committed
+    /// Have git audit every merge before it is committed
     #[command(after_help = "Examples:\n  probity merge hook --install\n  probity merge hook --remove")]
     Hook(MergeHookArgs),
 }
 
 #[derive(Debug, Args)]
 struct MergeHookArgs {
-    /// Write the hooks `pre-merge-commit` and `pre-commit`, unless there are others
+    /// Install the hooks `pre-merge-commit` and `pre-commit`, unless others exist
     #[arg(long, required_unless_present = "remove", conflicts_with = "remove")]
     install: bool,
 
-    /// Take them away, if they are ours
+    /// Remove the hooks, if they are Probity's
     #[arg(long)]
     remove: bool,
 }
@@ -121,27 +121,27 @@ struct ReconcileArgs {
     #[arg(long, value_name = "FILE")]
     resolutions: Option<PathBuf>,
 
-    /// Decide whatever nothing else decides: ours, theirs, base or merged
+    /// Resolve everything still undecided with this side: ours, theirs, base or merged
     #[arg(long, value_name = "SIDE", value_parser = word_parser::<ChosenState>(ChosenState::WORDS))]
     all: Option<ChosenState>,
 
-    /// Decide again what was decided before about the same values
+    /// Repeat earlier decisions about the same values
     #[arg(long)]
     repeat: bool,
 
-    /// Let the policy alone decide; ask nobody
+    /// Apply the policy only; do not ask
     #[arg(long)]
     policy_only: bool,
 
-    /// Decide what the policy refuses all the same; needs a resolution for it
+    /// Decide even what the policy refuses; needs a resolution for it
     #[arg(long)]
     override_policy: bool,
 
-    /// Say what would be written, and write nothing
+    /// Show what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Why it is decided so
+    /// The reason for the decision
     #[arg(long, value_name = "TEXT", default_value = "")]
     why: String,
 

@@ -17,13 +17,13 @@ const MAX_LISTED_PATHS: usize = 40;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity revert last --dry-run\n  probity revert last README.md")]
 pub(crate) struct RevertArgs {
-    /// The run: its id or the beginning of it, or `last`
+    /// The run: its id, a prefix of it, or `last`
     run: String,
 
     /// Only these paths
     paths: Vec<OsString>,
 
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -27,18 +27,18 @@ pub(crate) enum TeamCommand {
     #[command(after_help = "Examples:\n  probity team status")]
     Status,
 
-    /// Look for finished work on the remote's branches, and end the wait of what has landed
+    /// Look for finished work on the remote's branches, and release the claims of what has landed
     #[command(
         after_help = "Examples:\n  git push && probity team landed\n  git fetch && probity team landed"
     )]
     Landed,
 
-    /// Leave the team: claims of this clone count only on this machine again
+    /// Leave the team: claims of this clone count on this machine only
     #[command(after_help = "Examples:\n  probity team leave")]
     Leave,
 }
 
-/// Make a team, write it into `probity.toml`, and join it
+/// Create a team, write it to `probity.toml`, and join it
 #[derive(Debug, Args)]
 #[command(
     group = clap::ArgGroup::new("store").required(true),

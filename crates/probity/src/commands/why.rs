@@ -11,7 +11,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Say why a line is there, from its commit to the log
+/// Explain why a line exists, from its commit to the log
 ///
 /// From the line to the commit that brought it, the run or intent that made it, the clause of the scope that let it in,
 /// who widened the scope, which gates passed, and the entry of the log. What is not known is said to be not known.

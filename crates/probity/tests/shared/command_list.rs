@@ -13,7 +13,12 @@ pub(crate) fn subcommands(start: &dyn Fn(&[&str]) -> Command, path: &[&str]) -> 
         if line.ends_with(':') && !line.starts_with(' ') {
             lists_commands = !["Arguments:", "Options:", "Examples:"].contains(&line);
         } else if lists_commands && line.starts_with("  ") && !line.starts_with("   ") {
-            commands.extend(line.split_whitespace().next().filter(|name| *name != "help").map(str::to_owned));
+            commands.extend(
+                line.split_whitespace()
+                    .next()
+                    .filter(|name| *name != "help" && !name.starts_with('-'))
+                    .map(str::to_owned),
+            );
         } else if !line.is_empty() && !line.starts_with(' ') {
             lists_commands = false;
         }

@@ -11,7 +11,7 @@ use probity_workspace::{ServiceError, Workspace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Take the findings that are there now as known, on the record
+    /// Capture the current findings as the baseline, on the record
     #[command(after_help = "Examples:\n  probity analyze baseline capture --why 'where we start from'")]
     Capture {
         /// Why

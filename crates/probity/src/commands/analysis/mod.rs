@@ -48,11 +48,11 @@ struct AnalyzeFlags {
     #[arg(long, value_name = "REF")]
     changed: Option<String>,
 
-    /// End with exit code 1 if a gate of `[analysis.gates]` fails
+    /// Exit with code 1 if a gate of `[analysis.gates]` fails
     #[arg(long)]
     check: bool,
 
-    /// Write a page for people, which needs no network
+    /// Write a self-contained HTML report
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -64,11 +64,11 @@ struct AnalyzeFlags {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
-    /// Take in the findings of another tool, as SARIF 2.1.0
+    /// Import the findings of another tool, as SARIF 2.1.0
     #[arg(long, value_name = "FILE")]
     sarif_in: Vec<PathBuf>,
 
-    /// Take in test coverage, as lcov or Cobertura
+    /// Import test coverage, as lcov or Cobertura
     #[arg(long, value_name = "FILE")]
     coverage: Vec<PathBuf>,
 
@@ -87,7 +87,7 @@ struct WorkFlags {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Read everything again, whatever is known from before
+    /// Ignore all caches and read everything again
     #[arg(long)]
     cold: bool,
 }
@@ -100,7 +100,7 @@ impl WorkFlags {
 
 #[derive(Debug, Subcommand)]
 enum AnalyzeCommand {
-    /// Show who would notice a change of some files
+    /// Show what a change of the given files would affect
     #[command(after_help = "Examples:\n  probity analyze blast src/auth/session.py")]
     Blast {
         /// Paths of files
@@ -108,7 +108,7 @@ enum AnalyzeCommand {
         files: Vec<OsString>,
     },
 
-    /// Keep the findings that are there now, so that only new ones count
+    /// Record the current findings as known, so that only new ones count
     #[command(
         subcommand,
         after_help = "Examples:\n  probity analyze baseline capture --why 'where we start from'\n  probity analyze baseline show"

@@ -40,7 +40,7 @@ pub(crate) enum RunsCommand {
         after: String,
     },
 
-    /// Clear away old runs that nobody needs
+    /// Remove old stored analyses that nothing needs
     #[command(after_help = "Examples:\n  probity runs gc --keep 20")]
     Gc {
         /// How many of them to keep

@@ -32,7 +32,7 @@ use std::ffi::OsString;
 #[command(after_help = "Examples:\n  probity finish\n  probity finish 0199c2 --changed src/auth.py\n  \
                         probity finish 0199c2 --diff-ref main --claims-text 'No regressions.'")]
 pub(crate) struct FinishArgs {
-    /// The intent: its id, or the beginning of it [default: the only one whose handle is kept in this worktree]
+    /// The intent: its id or a prefix of it [default: the only one whose handle is kept in this worktree]
     #[arg(value_name = "INTENT")]
     intent_id: Option<String>,
 
@@ -88,11 +88,11 @@ pub(crate) struct FinishArgs {
     #[arg(long, alias = "no-auto-clear")]
     keep_claim: bool,
 
-    /// Your own id for this finish
+    /// An id of your choice: repeating it returns the same answer
     #[arg(long, value_name = "ID")]
     command_id: Option<String>,
 
-    /// How much the answer says
+    /// How detailed the answer is
     #[arg(long, alias = "detail", value_parser = word_parser::<DetailLevel>(DetailLevel::WORDS), default_value_t)]
     detail_level: DetailLevel,
 

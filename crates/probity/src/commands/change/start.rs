@@ -33,7 +33,7 @@ pub(crate) struct StartArgs {
     #[arg(value_name = "PATH")]
     files: Vec<OsString>,
 
-    /// The same, as an option
+    /// The same paths, as an option
     #[arg(long = "allowed-files", value_name = "PATH", num_args = 1..)]
     allowed_files: Vec<OsString>,
 
@@ -89,7 +89,7 @@ pub(crate) struct StartArgs {
     #[arg(long, alias = "ttl-seconds", value_name = "SECONDS", value_parser = parse_seconds)]
     ttl: Option<u64>,
 
-    /// How long its owner may be silent, in seconds [default: 300]
+    /// How long its owner may stay silent, in seconds [default: 300]
     #[arg(long, alias = "lease-seconds", value_name = "SECONDS", value_parser = parse_seconds)]
     lease: Option<u64>,
 
@@ -101,11 +101,11 @@ pub(crate) struct StartArgs {
     #[arg(long)]
     no_analyze: bool,
 
-    /// Your own id for this start: repeating it returns the same intent
+    /// An id of your choice: repeating it returns the same intent
     #[arg(long, value_name = "ID")]
     command_id: Option<String>,
 
-    /// How much the answer says
+    /// How detailed the answer is
     #[arg(long, alias = "detail", value_parser = word_parser::<DetailLevel>(DetailLevel::WORDS), default_value_t)]
     detail_level: DetailLevel,
 
@@ -113,11 +113,11 @@ pub(crate) struct StartArgs {
     identity: IdentityArgs,
 }
 
-/// Turn a place in the queue into a claim, from the tree as it is now
+/// Turn a place in the queue into a claim, based on the tree as it is now
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity intent promote 0199c2")]
 pub(crate) struct PromoteArgs {
-    /// The intent: its id or the beginning of it
+    /// The intent: its id or a prefix of it
     pub(crate) intent: String,
 
     /// Maximum time to wait in the queue
@@ -132,7 +132,7 @@ pub(crate) struct PromoteArgs {
     #[arg(long)]
     no_analyze: bool,
 
-    /// How much the answer says
+    /// How detailed the answer is
     #[arg(long, alias = "detail", value_parser = word_parser::<DetailLevel>(DetailLevel::WORDS), default_value_t)]
     detail_level: DetailLevel,
 }

@@ -9,7 +9,7 @@ use probity_document_store::{CommitStore, exchange};
 use probity_workspace::ServiceError;
 use std::path::PathBuf;
 
-/// Write everything to a bundle
+/// Export everything to a bundle
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits export backup.bundle")]
 pub(super) struct ExportArgs {
@@ -17,7 +17,7 @@ pub(super) struct ExportArgs {
     file: PathBuf,
 }
 
-/// Take in a bundle; what is there already is left alone
+/// Import a bundle; commits that are already present are skipped
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits import backup.bundle")]
 pub(super) struct ImportArgs {

@@ -8,7 +8,7 @@ use probity_api::documents::StoreCheckAnswer;
 use probity_document_store::{CommitStore, exchange};
 use probity_workspace::ServiceError;
 
-/// Read the whole store and compare everything with its hash
+/// Verify every object of the store against its hash
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits check")]
 pub(super) struct CheckArgs;

@@ -8,7 +8,7 @@ use probity_document_store::{CommitStore, exchange};
 use probity_workspace::ServiceError;
 use std::path::PathBuf;
 
-/// Make a new store with the state of a commit and no history
+/// Create a new store with the state of a commit and no history
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits flatten @ --into small.db")]
 pub(super) struct FlattenArgs {

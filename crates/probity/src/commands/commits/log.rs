@@ -12,14 +12,14 @@ use probity_workspace::ServiceError;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits log -n 5\n  probity commits log --document ticket/t1")]
 pub(super) struct LogArgs {
-    /// Only what this commit reaches
+    /// Only commits reachable from this one
     from: Option<String>,
 
-    /// Only what writes this document, as `attachment/key`
+    /// Only commits that write this document, as `attachment/key`
     #[arg(long, value_name = "DOCUMENT")]
     document: Option<String>,
 
-    /// How many at most
+    /// The maximum number of commits
     #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
     limit: usize,
 }

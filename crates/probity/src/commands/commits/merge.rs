@@ -7,7 +7,7 @@ use clap::Args;
 use probity_document_store::{CommitStore, merge, write};
 use probity_workspace::ServiceError;
 
-/// Merge one commit into another, and say what that lost
+/// Merge one commit into another, and report what was lost
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits merge main 3f2a --dry-run")]
 pub(super) struct MergeArgs {
@@ -16,7 +16,7 @@ pub(super) struct MergeArgs {
     /// The target; its opcodes replay last
     theirs: String,
 
-    /// Say what would be lost, and write nothing
+    /// Show what would be lost, and write nothing
     #[arg(long)]
     dry_run: bool,
 

@@ -60,11 +60,11 @@ pub(crate) struct StoreArgs {
 /// Who makes a commit, and what it is called.
 #[derive(Debug, Args)]
 pub(crate) struct CommitMetadataArgs {
-    /// Who makes it [default: the user]
+    /// The author [default: the user]
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
 
-    /// What it is called
+    /// A label for the commit
     #[arg(long, short = 'm', value_name = "TEXT")]
     label: Option<String>,
 }
@@ -88,10 +88,10 @@ enum CommitsCommand {
     State(state::StateArgs),
     Merge(merge::MergeArgs),
     Reduce(reduce::ReduceArgs),
-    /// Take the effect of a commit away
+    /// Remove the effect of a commit
     #[command(after_help = "Examples:\n  probity commits disable 3f2a -m 'wrong price'")]
     Disable(mask::MaskArgs),
-    /// Give the effect of a commit back
+    /// Restore the effect of a disabled commit
     #[command(after_help = "Examples:\n  probity commits enable 3f2a")]
     Enable(mask::MaskArgs),
     Ref(refs::RefArgs),

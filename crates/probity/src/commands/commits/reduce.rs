@@ -9,11 +9,11 @@ use probity_api::merges::MergeHeadsAnswer;
 use probity_document_store::{CommitStore, merge, write};
 use probity_workspace::ServiceError;
 
-/// Merge all heads into one, the same way on every machine, and say what that lost
+/// Merge all heads into one, the same way on every machine, and report what was lost
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits reduce --dry-run")]
 pub(super) struct ReduceArgs {
-    /// Say what would be lost, and write nothing
+    /// Show what would be lost, and write nothing
     #[arg(long)]
     dry_run: bool,
 }

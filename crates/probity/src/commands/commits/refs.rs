@@ -8,13 +8,13 @@ use probity_api::documents::CommitRefsAnswer;
 use probity_document_store::{CommitStore, short_id, write};
 use probity_workspace::ServiceError;
 
-/// List refs, or let one name a commit
+/// List refs, or point one at a commit
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits ref\n  probity commits ref main @")]
 pub(super) struct RefArgs {
     /// The ref
     name: Option<String>,
-    /// What it names from now on
+    /// The commit that it should name
     #[arg(requires = "name")]
     commit: Option<String>,
     /// Delete it

@@ -8,7 +8,7 @@ use probity_document_store::{CommitStore, write};
 use probity_workspace::ServiceError;
 use std::path::PathBuf;
 
-/// Show the schema, or give the store a newer one that only adds to it
+/// Show the schema, or extend it with a newer version
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity commits schema\n  probity commits schema --set tickets-2.schema"

@@ -21,7 +21,7 @@ pub(super) struct StateArgs {
     #[arg(long, value_name = "DOCUMENT")]
     document: Option<String>,
 
-    /// Say what became of every opcode on that document, and why some had no effect
+    /// Show what became of every opcode on that document, and why some had no effect
     #[arg(long, requires = "document")]
     why: bool,
 }

@@ -9,16 +9,16 @@ use probity_document_store::{CommitStore, SyncDirection, exchange};
 use probity_workspace::ServiceError;
 use std::path::PathBuf;
 
-/// Make this store and another have the same commits; merging is a later step
+/// Exchange commits with another store; merging is a separate step
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity commits sync ../replica.db --pull")]
 pub(super) struct SyncArgs {
     /// The other store's file
     other: PathBuf,
-    /// Only take what the other has
+    /// Only fetch what the other store has
     #[arg(long, conflicts_with = "push")]
     pull: bool,
-    /// Only give what this one has
+    /// Only send what this store has
     #[arg(long)]
     push: bool,
 }

@@ -9,7 +9,7 @@ use probity_api::ExitCode;
 use probity_knowledge::ledger;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Show what changed lately, or after a position
+/// Show recent changes, or changes since a position
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity ledger changed\n  probity ledger changed --since 120")]
 pub(crate) struct ChangedArgs {

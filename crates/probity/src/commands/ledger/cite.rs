@@ -7,7 +7,7 @@ use probity_api::ExitCode;
 use probity_knowledge::ledger;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Put on record that a change was made under a decision
+/// Record that a change was made under a decision
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity ledger cite 0199c2 use-postgres")]
 pub(crate) struct CiteArgs {
@@ -18,7 +18,7 @@ pub(crate) struct CiteArgs {
     #[arg(required = true, value_name = "ITEM")]
     items: Vec<String>,
 
-    /// Who says so [default: the user]
+    /// The author of this statement [default: the user]
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
 }

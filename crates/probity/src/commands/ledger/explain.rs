@@ -8,7 +8,7 @@ use probity_api::ExitCode;
 use probity_knowledge::ledger;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Say why an item is here: who said it, what replaced it, what contradicts it, what was done under it
+/// Explain an item: who said it, what replaced it, what contradicts it, what was done under it
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity ledger explain use-postgres")]
 pub(crate) struct ExplainArgs {

@@ -18,7 +18,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// How many tokens the text may have
+    /// The maximum number of tokens of the text
     #[arg(long, default_value_t = 2000, value_name = "TOKENS")]
     budget: usize,
 
@@ -30,7 +30,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "SEQ", allow_negative_numbers = true)]
     since: Option<i64>,
 
-    /// A page for people instead
+    /// Print a page for people instead
     #[arg(long, value_enum, conflicts_with_all = ["query", "since"])]
     page: Option<ProjectionArg>,
 

@@ -7,7 +7,7 @@ use probity_api::ExitCode;
 use probity_knowledge::ledger;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Say who may change hard constraints
+/// Set who may change hard constraints
 ///
 /// Without arguments: show who may. Once there are guardians, only one of them may change that. Authors are names that
 /// callers give, so this keeps honest agents in line and proves nothing about dishonest ones.
@@ -16,15 +16,15 @@ use probity_workspace::{ServiceError, Workspace};
     after_help = "Examples:\n  probity ledger guard\n  probity ledger guard ann ben\n  probity ledger guard --everyone"
 )]
 pub(crate) struct GuardArgs {
-    /// The authors who may
+    /// The authors who may change them
     #[arg(value_name = "AUTHOR", conflicts_with = "everyone")]
     authors: Vec<String>,
 
-    /// Everyone may
+    /// Let everyone change them
     #[arg(long)]
     everyone: bool,
 
-    /// Who says so [default: the user]
+    /// The author of this statement [default: the user]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
 }

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:
   probity ledger ingest ~/.codex/sessions/*/*/*/*.jsonl --stream codex
   echo '{\"id\": \"1\", \"role\": \"user\", \"text\": \"Use tabs\"}' | probity ledger ingest";
 
-/// Take in what was said: sessions of coding agents, or JSON lines
+/// Import what was said: sessions of coding agents, or JSON lines
 ///
 /// Reads session files of Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code, and what `opencode export` prints.
 /// Lines are recognized by their shape. Taking in the same file again, or a longer version of it, adds only what is
@@ -39,7 +39,7 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 
-    /// Take it into a stream of its own; a new name begins one
+    /// Import into a separate stream; a new name starts one
     #[arg(long, value_name = "NAME")]
     stream: Option<String>,
 

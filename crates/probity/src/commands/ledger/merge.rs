@@ -27,7 +27,7 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
 
-    /// Say what would happen, and do nothing
+    /// Show what would happen, and do nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -77,7 +77,7 @@ struct FilterArgs {
     #[arg(long, value_name = "STATUS", value_parser = str::parse::<ItemStatus>)]
     status: Option<ItemStatus>,
 
-    /// Superseded and resolved items too
+    /// Also show superseded and resolved items
     #[arg(long)]
     all: bool,
 

@@ -18,7 +18,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "URL", requires = "model", conflicts_with = "model_command")]
     model_url: Option<String>,
 
-    /// How the address is spoken to
+    /// The protocol of the model server
     #[arg(long, value_enum, default_value_t = ApiArg::Openai)]
     model_api: ApiArg,
 
@@ -34,19 +34,19 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "ARGUMENT", requires = "model_command", allow_hyphen_values = true)]
     model_arg: Vec<OsString>,
 
-    /// How many seconds one answer may take
+    /// The maximum time for one answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     model_timeout: u64,
 
-    /// How often one question is asked at most
+    /// The maximum number of attempts for one question
     #[arg(long, value_name = "N", default_value_t = 3)]
     model_tries: u32,
 
-    /// How many calls may be made
+    /// The maximum number of calls
     #[arg(long, value_name = "N", default_value_t = 200)]
     model_calls: u64,
 
-    /// How many tokens may be spent
+    /// The maximum number of tokens to spend
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     model_tokens: u64,
 }

@@ -36,7 +36,7 @@ pub(crate) struct ProposeArgs {
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
 
-    /// Propose to a stream of one's own; a new name begins one
+    /// Propose to a separate stream; a new name starts one
     #[arg(long, value_name = "NAME")]
     stream: Option<String>,
 
@@ -44,7 +44,7 @@ pub(crate) struct ProposeArgs {
     #[arg(long)]
     atomic: bool,
 
-    /// Say what would become of it, and do nothing
+    /// Show what would become of it, and do nothing
     #[arg(long)]
     dry_run: bool,
 

@@ -9,7 +9,7 @@ use probity_api::ledger::ReplayedInput;
 use probity_knowledge::ledger;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Read the whole log again and check that the state follows from it
+/// Replay the whole log and check that it yields the current state
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity ledger replay --since 120")]
 pub(crate) struct ReplayArgs {

@@ -8,7 +8,7 @@ use probity_api::ExitCode;
 use probity_knowledge::ledger;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Show what became of every author's proposals
+/// Show the outcome of every author's proposals
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity ledger scores")]
 pub(crate) struct ScoresArgs {

@@ -69,11 +69,11 @@ pub(crate) struct MergeAuditArgs {
     #[arg(long, value_name = "ID", conflicts_with = "restore")]
     accept: Vec<String>,
 
-    /// Look at the findings in the terminal, choose for each, write
+    /// Review the findings in the terminal, choose for each, then write
     #[arg(long, conflicts_with_all = ["restore", "accept", "repeat", "before_commit", "short", "markdown", "github", "sarif"])]
     review: bool,
 
-    /// Accept also what the policy refuses
+    /// Also accept what the policy refuses
     #[arg(long, requires = "accept")]
     override_policy: bool,
 
@@ -81,11 +81,11 @@ pub(crate) struct MergeAuditArgs {
     #[arg(long, conflicts_with_all = ["restore", "accept"])]
     repeat: bool,
 
-    /// Why it is restored or accepted; on record
+    /// Why it is restored or accepted; goes on the record
     #[arg(long, value_name = "TEXT", default_value = "")]
     why: String,
 
-    /// Say what would be restored, and make no branch
+    /// Show what would be restored, and create no branch
     #[arg(long, requires = "restore")]
     dry_run: bool,
 
@@ -101,7 +101,7 @@ pub(crate) struct MergeAuditArgs {
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
 
-    /// Only say which merges lost something, one line each
+    /// Print one line for each merge that lost something
     #[arg(long)]
     short: bool,
 }
