@@ -182,7 +182,7 @@ fn decide_place(place: &str, kind: WriteKind, world: &dyn GuardWorld) -> PlaceVe
     let (place, is_deep) = match kind {
         WriteKind::Pattern => (pattern_directory(place), true),
         WriteKind::Subtree => (place, true),
-        WriteKind::Entry | WriteKind::Directory => (place, false),
+        WriteKind::Entry | WriteKind::Directory | WriteKind::Alias => (place, false),
     };
     // What removes a directory above the tree removes the tree.
     let contains = |tree: &Rc<GovernedTree>| {
@@ -255,6 +255,9 @@ fn decide_in_tree(
         && snapshot.rules.is_protected(path)
     {
         return refuse(RefusalCode::Forbidden, format!("the policy protects {}", shown(below)));
+    }
+    if kind == WriteKind::Alias {
+        return PlaceVerdict::Pass;
     }
     if sample.as_ref().is_some_and(|sample| snapshot.rules.is_build_output(sample)) {
         return PlaceVerdict::Pass;
@@ -375,7 +378,9 @@ fn names(intent: &GuardedIntent, path: &[u8], kind: WriteKind) -> bool {
         WriteKind::Directory => entries.any(|entry| {
             entry.as_bytes().strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
         }),
-        WriteKind::Entry | WriteKind::Subtree => entries.any(|entry| entry.as_bytes() == path),
+        WriteKind::Entry | WriteKind::Subtree | WriteKind::Alias => {
+            entries.any(|entry| entry.as_bytes() == path)
+        }
         WriteKind::Pattern => false,
     }
 }

@@ -75,6 +75,10 @@ pub fn guarded_file(
 ) -> Option<GuardedFileKind> {
     // A command on the whole tree is judged by the scope.
     let is_deep = is_deep && !roots.contains(&path);
+    // File systems that fold case open the same file by another spelling, and a refusal of a look-alike costs nothing.
+    let (path, home) = (&fold_case(path), &fold_case(home));
+    let roots: Vec<String> = roots.iter().map(|root| fold_case(root)).collect();
+    let state_dir = state_dir.map(fold_case);
     if state_dir.is_some_and(|state| touches(path, &format!("{state}/"), is_deep)) {
         return Some(GuardedFileKind::ProbityState);
     }
@@ -82,9 +86,9 @@ pub fn guarded_file(
         return Some(GuardedFileKind::AgentConfiguration);
     }
     let below = |base: &str, names: &[&str]| {
-        names.iter().any(|name| touches(path, &format!("{base}/{name}"), is_deep))
+        names.iter().any(|name| touches(path, &fold_case(&format!("{base}/{name}")), is_deep))
     };
-    for root in roots {
+    for root in &roots {
         if below(root, &POLICY_FILES) {
             return Some(GuardedFileKind::ProbityPolicy);
         }
@@ -94,7 +98,7 @@ pub fn guarded_file(
     }
     // Agents also read configuration from directories below the top, so the place in the tree does not matter.
     let in_tree = roots.iter().any(|root| {
-        path.strip_prefix(root).is_some_and(|rest| {
+        path.strip_prefix(root.as_str()).is_some_and(|rest| {
             rest.match_indices('/').any(|(at, _)| {
                 let base = &path[..path.len() - rest.len() + at];
                 below(base, &AGENT_CONFIGURATION)
@@ -102,6 +106,11 @@ pub fn guarded_file(
         })
     });
     (in_tree || below(home, &AGENT_CONFIGURATION)).then_some(GuardedFileKind::AgentConfiguration)
+}
+
+/// Folds case as file systems do, with the letters of other scripts that fold to ASCII.
+fn fold_case(path: &str) -> String {
+    if path.is_ascii() { path.to_ascii_lowercase() } else { path.to_uppercase().to_lowercase() }
 }
 
 /// Returns whether writing `path` touches `guarded`, a file or, with a trailing slash, a directory.
@@ -146,6 +155,14 @@ mod tests {
         assert_eq!(kind("/repo/probity.toml", false), Some(ProbityPolicy));
         assert_eq!(kind("/repo/.git/probity/guard.json", false), Some(ProbityState));
         assert_eq!(kind("/repo/.git/hooks/pre-commit", false), Some(GitPrograms));
+    }
+
+    #[test]
+    fn another_spelling_of_the_same_name_is_guarded() {
+        for path in ["/repo/.Claude/Settings.json", "/repo/.claude/\u{17f}ettings.json", "/repo/PROBITY.toml"]
+        {
+            assert!(kind(path, false).is_some(), "{path}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Measures the shell analysis on the labeled command lines.
 
-use probity_guard::shell::{self, ShellWorld};
+use probity_guard::shell::{self, ShellWorld, WriteKind};
 use std::collections::BTreeSet;
 
 struct LabeledWorld;
@@ -11,7 +11,17 @@ impl ShellWorld for LabeledWorld {
     }
 
     fn is_directory(&self, path: &str) -> bool {
-        matches!(path, "/" | "/tmp" | "/repo" | "/repo/src" | "/repo/out" | "/repo/bin" | "/home/u")
+        matches!(
+            path,
+            "/" | "/tmp"
+                | "/repo"
+                | "/repo/.git"
+                | "/repo/.claude"
+                | "/repo/src"
+                | "/repo/out"
+                | "/repo/bin"
+                | "/home/u"
+        )
     }
 }
 
@@ -58,7 +68,12 @@ fn shown(path: &str) -> String {
 fn found(command: &str) -> Result<Label, String> {
     let effects = shell::effects(command, "/repo", &LabeledWorld)?;
     Ok(Label {
-        writes: effects.writes.iter().map(|write| shown(&write.path)).collect(),
+        writes: effects
+            .writes
+            .iter()
+            .filter(|write| write.kind != WriteKind::Alias)
+            .map(|write| shown(&write.path))
+            .collect(),
         is_unproven: effects.is_unproven,
     })
 }
@@ -153,6 +168,16 @@ fn a_third_set_shows_that_classes_were_closed_and_not_lines() {
     let score = score(&labeled(include_str!("third_held_out_commands.txt")));
     println!("{}\n{}", score.summary(), score.wrong.join("\n"));
     assert!(score.n_lines >= 100, "{} lines", score.n_lines);
+    assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
+    assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
+}
+
+/// Attempts to write past the guard, and the harmless lines that look like them; labeled before the parser was asked.
+#[test]
+fn a_fourth_set_of_attempts_to_write_past_the_guard_is_read_as_well() {
+    let score = score(&labeled(include_str!("fourth_held_out_commands.txt")));
+    println!("{}\n{}", score.summary(), score.wrong.join("\n"));
+    assert!(score.n_lines >= 120, "{} lines", score.n_lines);
     assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
     assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
 }

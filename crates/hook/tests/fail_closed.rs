@@ -207,6 +207,14 @@ fn a_session_outside_of_governed_trees_is_left_alone() {
 #[test]
 fn attempts_to_disarm_the_guard_are_refused() {
     let (_tree, root) = governed();
+    for dir in [".claude", ".codex", ".gemini", ".git/probity"] {
+        fs::create_dir_all(root.join(dir)).expect("creates");
+    }
+    // Everything else passes, so that only the guarded files refuse.
+    let mut snapshot = json!(probity_guard::GuardSnapshot::new(probity_guard::GuardRules::default()));
+    snapshot["rules"]["without_intent"] = "allow".into();
+    fs::write(root.join(".git/probity").join(probity_guard::GUARD_FILE), snapshot.to_string())
+        .expect("writes");
     let commands = [
         "echo '{}' > .claude/settings.json",
         "echo '{\"disableAllHooks\":true}' > .claude/settings.local.json",
@@ -239,10 +247,7 @@ fn attempts_to_disarm_the_guard_are_refused() {
         "tar -xf x.tar -C .claude",
         "unzip -o x.zip -d .claude",
         "patch .claude/settings.json < x.diff",
-        "patch -p1 < x.diff",
-        "git apply x.diff",
         "printf '%s' .claude/settings.json | xargs rm",
-        "find . -name settings.json -exec rm {} +",
         "env -S 'rm .claude/settings.json'",
         "nohup rm .mcp.json &",
         "timeout 5 rm .mcp.json",
@@ -252,6 +257,23 @@ fn attempts_to_disarm_the_guard_are_refused() {
         "f() { rm \"$1\"; }; f .mcp.json",
         "sh -c 'rm \"$1\"' _ .mcp.json",
         "rm opencode-probity.js",
+        "ln -s .claude c && echo '{}' > c/settings.json",
+        "ln .mcp.json innocent.txt",
+        "echo '{}' > .Claude/Settings.json",
+        "cd \"$(git rev-parse --show-toplevel)\" && echo '{}' > .claude/settings.json",
+        "echo '{}' > ~+/.claude/settings.json",
+        "awk 'BEGIN { print \"{}\" > \".claude/settings.json\" }'",
+        "sed -n '$!d;w .claude/settings.json' /dev/null",
+        "alias w='tee .claude/settings.json'\necho '{}' | w",
+        ". <(echo 'rm .mcp.json')",
+        "probity init --agent claude --uninstall",
+        "claude mcp remove probity",
+        "codex mcp add other -- true",
+        "git config core.hooksPath /dev/null",
+        "git -C . config alias.st '!rm .mcp.json'",
+        "mount --bind /tmp .claude",
+        "env HOME=/tmp unlink .mcp.json",
+        "cpio -idm -D .claude < x.cpio",
         "ln -s .claude c && rm c/settings.json; rm .claude/settings.json",
     ];
     let programs = [
@@ -268,6 +290,8 @@ fn attempts_to_disarm_the_guard_are_refused() {
         });
         let output = call("claude", "before", payload.to_string().as_bytes());
         assert_eq!(output.status.code(), Some(2), "{command}");
+        let reason = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(reason.contains("agents may not write it"), "{command}: {reason}");
     }
 }
 
@@ -403,12 +427,15 @@ proptest! {
     }
 
     #[test]
-    fn any_command_line_is_understood_or_refused(command in "[a-z <>|&;(){}$'\"`\\\\\n#=*-]{0,60}") {
+    fn any_command_line_is_understood_or_refused(
+        program in prop::sample::select(vec!["", "sed '", "awk '", "awk 'BEGIN { print ", "find . | xargs ", "alias a=", "ln -s a b; "]),
+        rest in "[a-z <>|&;(){}$'\"`\\\\\n#=*/~-]{0,60}",
+    ) {
         struct NoWorld;
         impl probity_guard::shell::ShellWorld for NoWorld {
             fn home(&self) -> &'static str { "/home/u" }
             fn is_directory(&self, _: &str) -> bool { false }
         }
-        let _ = probity_guard::shell::effects(&command, "/repo", &NoWorld);
+        let _ = probity_guard::shell::effects(&(program.to_owned() + &rest), "/repo", &NoWorld);
     }
 }

@@ -86,6 +86,14 @@ impl Arguments {
             .and_then(|(_, value)| value.as_ref())
     }
 
+    /// Returns the values of all options with one of these names.
+    pub(super) fn values(&self, names: &[&str]) -> impl Iterator<Item = &Value> {
+        self.flags
+            .iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .filter_map(|(_, value)| value.as_ref())
+    }
+
     /// Returns whether an option begins with `prefix`, for options with an attached value.
     pub(super) fn has_long_prefix(&self, prefix: &str) -> bool {
         self.flags.iter().any(|(name, _)| name.starts_with(prefix))

@@ -20,6 +20,14 @@ impl Interpreter<'_> {
                     declare(&word, state);
                 }
             }
+            "alias" => {
+                for (name, text) in args.iter().filter_map(|arg| arg.known()?.split_once('=')) {
+                    state.aliases.insert(name.to_owned(), text.to_owned());
+                }
+            }
+            "unalias" => args.iter().filter_map(Value::known).for_each(|name| {
+                state.aliases.remove(name);
+            }),
             "unset" => {
                 for name in args.iter().filter_map(Value::known) {
                     state.variables.remove(name);
@@ -85,13 +93,17 @@ fn read_lines(name: &str, args: &[Value], state: &mut ShellState, input: &Comman
         read.operands.iter().filter_map(|value| value.known().map(str::to_owned)).collect();
     let lines: Option<Vec<&str>> = match input {
         CommandInput::Text(text) => Some(text.lines().filter(|line| !line.trim().is_empty()).collect()),
-        CommandInput::Inherited | CommandInput::Unknown => None,
+        CommandInput::Inherited | CommandInput::Paths(_) | CommandInput::Unknown => None,
+    };
+    let unread = match input {
+        CommandInput::Paths(paths) => paths.clone(),
+        _ => vec![Value::Unknown],
     };
     let known = |text: &str| Value::Known(text.to_owned());
     if name != "read" || list.is_some() {
         let list = list.or_else(|| names.first().cloned()).unwrap_or_else(|| "MAPFILE".into());
         let values = match (lines, name) {
-            (None, _) => vec![Value::Unknown],
+            (None, _) => unread,
             (Some(lines), "read") => {
                 lines.iter().flat_map(|line| line.split_whitespace()).map(known).collect()
             }
@@ -106,8 +118,7 @@ fn read_lines(name: &str, args: &[Value], state: &mut ShellState, input: &Comman
             let field = line.trim().splitn(names.len(), char::is_whitespace).nth(index);
             known(field.unwrap_or_default().trim())
         };
-        let values =
-            lines.as_ref().map_or_else(|| vec![Value::Unknown], |lines| lines.iter().map(field).collect());
+        let values = lines.as_ref().map_or_else(|| unread.clone(), |lines| lines.iter().map(field).collect());
         state.variables.insert(name.clone(), values);
     }
 }

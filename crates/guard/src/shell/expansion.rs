@@ -11,6 +11,8 @@ pub(super) enum Value {
     Known(String),
     /// Has wildcards that the shell matches against files.
     Pattern(String),
+    /// Some path at or below this one; which, only the tree shows.
+    Below(String),
     Unknown,
 }
 
@@ -18,7 +20,7 @@ impl Value {
     pub(super) fn known(&self) -> Option<&str> {
         match self {
             Self::Known(text) => Some(text),
-            Self::Pattern(_) | Self::Unknown => None,
+            Self::Pattern(_) | Self::Below(_) | Self::Unknown => None,
         }
     }
 
@@ -28,7 +30,7 @@ impl Value {
         match self {
             Self::Known(text) => Self::Known(last(text)),
             Self::Pattern(text) => Self::Pattern(last(text)),
-            Self::Unknown => Self::Unknown,
+            Self::Below(_) | Self::Unknown => Self::Unknown,
         }
     }
 
@@ -88,6 +90,9 @@ pub(super) fn expand(word: &Word, variables: &Variables, home: &str) -> Vec<Valu
         let values: Vec<Value> = values.iter().flat_map(split).collect();
         return if values.len() > MAX_VALUES_PER_WORD { vec![Value::Unknown] } else { values };
     }
+    if let Some(values) = listed_values(word, variables) {
+        return values;
+    }
     let drafts = drafts(word, variables, home);
     let mut values = Vec::new();
     for draft in drafts {
@@ -104,11 +109,23 @@ pub(super) fn expand(word: &Word, variables: &Variables, home: &str) -> Vec<Valu
 
 /// Expands the value of an assignment or a here-document: no braces, no wildcards, no splitting.
 pub(super) fn expand_text(word: &Word, variables: &Variables, home: &str) -> Vec<Value> {
+    if let Some(values) = listed_values(word, variables) {
+        return values;
+    }
     let text = |draft: Draft| match draft {
         Some(chars) => Value::Known(chars.into_iter().map(|(found, _)| found).collect()),
         None => Value::Unknown,
     };
     drafts(word, variables, home).into_iter().map(text).collect()
+}
+
+/// Returns the values of a word that is one variable with paths of a listing.
+fn listed_values(word: &Word, variables: &Variables) -> Option<Vec<Value>> {
+    let is_empty = |piece: &&WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.is_empty());
+    let mut pieces = word.0.iter().filter(|piece| !is_empty(piece));
+    let (Some(WordPiece::Variable { name, .. }), None) = (pieces.next(), pieces.next()) else { return None };
+    let values = variables.get(name)?;
+    values.iter().any(|value| matches!(value, Value::Below(_))).then(|| values.clone())
 }
 
 /// Splits the value of an unquoted variable at blanks.
@@ -129,7 +146,12 @@ fn drafts(word: &Word, variables: &Variables, home: &str) -> Vec<Draft> {
                         let home = home.chars().map(|found| (found, true));
                         vec![Some(home.chain(rest.chars().map(|found| (found, false))).collect())]
                     }
-                    Some(_) => vec![None],
+                    Some(rest) => {
+                        vec![
+                            home_of_user(rest, variables, home)
+                                .map(|path| path.chars().map(|found| (found, true)).collect()),
+                        ]
+                    }
                     None => vec![Some(text.chars().map(|found| (found, *quoted)).collect())],
                 }
             }
@@ -152,6 +174,17 @@ fn drafts(word: &Word, variables: &Variables, home: &str) -> Vec<Draft> {
             .collect();
     }
     drafts
+}
+
+/// Returns the path of `~+/rest` and of `~user/rest`, if that is the user of the home directory.
+fn home_of_user(word: &str, variables: &Variables, home: &str) -> Option<String> {
+    let (user, rest) = word.split_at(word.find('/').unwrap_or(word.len()));
+    let base = match user {
+        "+" => variables.get("PWD")?.first()?.known()?,
+        "-" => variables.get("OLDPWD")?.first()?.known()?,
+        _ => Some(home).filter(|home| home.rsplit('/').next() == Some(user))?,
+    };
+    Some(format!("{base}{rest}"))
 }
 
 /// Applies the edit of `${…}` to a value.
@@ -195,7 +228,7 @@ fn variable_draft(value: &Value, quoted: bool) -> Draft {
             Some(text.chars().map(|found| (found, quoted || !"*?[".contains(found))).collect())
         }
         Value::Pattern(text) => Some(text.chars().map(|found| (found, !"*?[".contains(found))).collect()),
-        Value::Unknown => None,
+        Value::Below(_) | Value::Unknown => None,
     }
 }
 

@@ -6,14 +6,13 @@ use super::expansion::Value;
 use super::interpreter::{Interpreter, ShellState};
 
 /// Commands that may rewrite any file of the tree, whatever their arguments.
-const TREE_COMMANDS: [&str; 13] = [
+const TREE_COMMANDS: [&str; 12] = [
     "merge",
     "rebase",
     "pull",
     "cherry-pick",
     "revert",
     "am",
-    "checkout-index",
     "filter-branch",
     "filter-repo",
     "bisect",
@@ -29,6 +28,9 @@ impl Interpreter<'_> {
         for dir in [global.value(&["C"]), global.value(&["work-tree"])].into_iter().flatten() {
             self.change_directory(&mut state, Some(dir.clone()));
         }
+        // An alias of the line itself may run anything.
+        self.effects.is_unproven |=
+            global.values(&["c"]).any(|it| it.known().is_none_or(|text| text.starts_with("alias.")));
         let Some((command, rest)) = global.operands.split_first() else { return };
         let Some(command) = command.known() else {
             self.effects.is_unproven = true;
@@ -52,6 +54,7 @@ impl Interpreter<'_> {
             "switch" => "cC",
             "restore" => "s",
             "clean" => "e",
+            "config" => "f",
             "stash" => "m",
             "archive" | "format-patch" | "bundle" => "o",
             _ => "",
@@ -121,6 +124,22 @@ impl Interpreter<'_> {
                     self.write(state, source, WriteKind::Entry);
                 }
             }
+            "config" => self.git_config(read, state),
+            "checkout-index" => match words.as_slice() {
+                [] => self.whole_tree(state),
+                paths => self.write_paths(paths, state),
+            },
+            "init" => {
+                if let Some(dir) = words.first() {
+                    self.write(state, dir, WriteKind::Subtree);
+                }
+            }
+            "sparse-checkout" if matches!(first, "list" | "check-rules") => {}
+            "bisect" if matches!(first, "log" | "view" | "visualize" | "terms" | "help") => {}
+            "am" | "rebase" if read.has(&["show-current-patch"]) => {}
+            "worktree" if matches!(first, "move" | "remove") => {
+                words.iter().skip(1).for_each(|dir| self.write(state, dir, WriteKind::Subtree));
+            }
             "worktree" if first == "add" => {
                 if let Some(dir) = words.get(1) {
                     self.write(state, dir, WriteKind::Subtree);
@@ -137,6 +156,57 @@ impl Interpreter<'_> {
             }
             _ if TREE_COMMANDS.contains(&command) => self.whole_tree(state),
             _ => {}
+        }
+    }
+
+    /// `git config`, which writes a named file, the user's, or the repository's. Only members that name programs count there: the
+    /// name of an author changes nothing that runs.
+    fn git_config(&mut self, read: &Arguments, state: &ShellState) {
+        let reads =
+            ["get", "get-all", "get-regexp", "get-urlmatch", "list", "l", "get-color", "show-origin", "e"];
+        let words: Vec<&str> = read.operands.iter().filter_map(Value::known).collect();
+        let words = match words.as_slice() {
+            ["get" | "list" | "get-regexp", ..] => return,
+            ["set" | "unset" | "rename-section" | "remove-section" | "edit", rest @ ..] => rest,
+            all => all,
+        };
+        let unsets =
+            read.has(&["unset", "unset-all", "remove-section", "rename-section", "add", "replace-all"]);
+        if read.has(&reads) || words.is_empty() || words.len() < 2 && !unsets {
+            return;
+        }
+        if let Some(file) = read.value(&["f", "file"]) {
+            return self.write(state, &file.clone(), WriteKind::Entry);
+        }
+        if read.has(&["system"]) || !names_program(words[0]) {
+            return;
+        }
+        let file = if read.has(&["global"]) {
+            format!("{}/.gitconfig", self.world.home())
+        } else {
+            let top = state.cwd.as_deref().and_then(|cwd| self.top_level(cwd));
+            format!("{}/.git/config", top.unwrap_or_else(|| ".".into()))
+        };
+        self.write(state, &Value::Known(file), WriteKind::Entry);
+    }
+
+    /// Returns what `git rev-parse --show-toplevel` prints.
+    pub(super) fn git_top_level(&self, argv: &[Value], state: &ShellState) -> Option<String> {
+        let words: Vec<&str> = argv.iter().map(Value::known).collect::<Option<_>>()?;
+        match words.as_slice() {
+            ["git", "rev-parse", "--show-toplevel"] => self.top_level(state.cwd.as_deref()?),
+            _ => None,
+        }
+    }
+
+    /// Returns the closest directory at or above `dir` that has a directory of git.
+    fn top_level(&self, dir: &str) -> Option<String> {
+        let mut dir = dir;
+        loop {
+            if self.world.is_directory(&format!("{dir}/.git")) {
+                return Some(dir.to_owned());
+            }
+            dir = dir.rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty())?;
         }
     }
 
@@ -168,4 +238,28 @@ impl Interpreter<'_> {
             self.write(state, path, WriteKind::Subtree);
         }
     }
+}
+
+/// Returns whether a member of git's configuration names a program or another file of configuration.
+fn names_program(member: &str) -> bool {
+    let member = member.to_ascii_lowercase();
+    let exact = [
+        "core.hookspath",
+        "core.fsmonitor",
+        "core.editor",
+        "core.pager",
+        "core.sshcommand",
+        "core.askpass",
+        "core.attributesfile",
+        "core.worktree",
+        "sequence.editor",
+        "diff.external",
+        "credential.helper",
+        "gpg.program",
+        "include.path",
+    ];
+    let sections = ["alias.", "filter.", "includeif.", "pager.", "gpg."];
+    exact.contains(&member.as_str())
+        || sections.iter().any(|section| member.starts_with(section))
+        || [".command", ".textconv", ".driver"].iter().any(|end| member.ends_with(end))
 }

@@ -12,6 +12,9 @@ const MAX_STEPS: usize = 20_000;
 /// The deepest chain of function calls, `eval` and `sh -c`.
 const MAX_CALL_DEPTH: usize = 30;
 
+/// How many links of one line a path is followed through.
+const MAX_LINKS_FOLLOWED: usize = 8;
+
 /// Devices and descriptors: a redirection to them writes no file of the tree.
 const HARMLESS_TARGETS: [&str; 9] = [
     "/dev/null",
@@ -30,6 +33,8 @@ const HARMLESS_TARGETS: [&str; 9] = [
 pub(super) enum CommandInput {
     Inherited,
     Text(String),
+    /// Names of files at or below these paths, one a line.
+    Paths(Vec<Value>),
     /// A file or the output of another command.
     Unknown,
 }
@@ -42,6 +47,7 @@ pub(super) struct ShellState {
     pub(super) stack: Vec<Option<String>>,
     pub(super) variables: Variables,
     functions: BTreeMap<String, Rc<Command>>,
+    pub(super) aliases: BTreeMap<String, String>,
 }
 
 pub(super) struct Interpreter<'w> {
@@ -49,6 +55,8 @@ pub(super) struct Interpreter<'w> {
     pub(super) effects: ShellEffects,
     /// Directories that the line creates.
     created: BTreeSet<String>,
+    /// Links that the line makes, with the absolute paths that they lead to.
+    links: BTreeMap<String, String>,
     steps: usize,
     depth: usize,
 }
@@ -64,9 +72,16 @@ pub(super) fn run(script: &Script, cwd: &str, world: &dyn ShellWorld) -> Result<
         stack: Vec::new(),
         variables: variables.into(),
         functions: BTreeMap::new(),
+        aliases: BTreeMap::new(),
     };
-    let mut interpreter =
-        Interpreter { world, effects: ShellEffects::default(), created: BTreeSet::new(), steps: 0, depth: 0 };
+    let mut interpreter = Interpreter {
+        world,
+        effects: ShellEffects::default(),
+        created: BTreeSet::new(),
+        links: BTreeMap::new(),
+        steps: 0,
+        depth: 0,
+    };
     interpreter.script(script, &mut state, &CommandInput::Inherited)?;
     let mut effects = interpreter.effects;
     effects.writes.sort();
@@ -92,8 +107,7 @@ impl Interpreter<'_> {
         let mut input = input.clone();
         for stage in stages {
             self.command(stage, &mut state.clone(), &input)?;
-            input =
-                self.command_output(stage, state, &input)?.map_or(CommandInput::Unknown, CommandInput::Text);
+            input = self.stage_output(stage, state, &input)?;
         }
         Ok(())
     }
@@ -185,11 +199,14 @@ impl Interpreter<'_> {
         for index in 0..word.0.len() {
             let WordPiece::Substitution { script, quoted } = &word.0[index] else { continue };
             let (script, quoted) = (script.clone(), *quoted);
-            let Some(output) = self.script_output(&script, state)? else { continue };
+            let values = match self.script_output(&script, state)? {
+                CommandInput::Text(output) => vec![Value::Known(output.trim_end_matches('\n').to_owned())],
+                CommandInput::Paths(paths) => paths,
+                CommandInput::Inherited | CommandInput::Unknown => continue,
+            };
             // No variable of a script has such a name.
             let name = format!("$({index})");
-            let value = Value::Known(output.trim_end_matches('\n').to_owned());
-            variables.to_mut().insert(name.clone(), vec![value]);
+            variables.to_mut().insert(name.clone(), values);
             word.to_mut().0[index] = WordPiece::Variable { name, quoted };
         }
         Ok((word, variables))
@@ -223,7 +240,10 @@ impl Interpreter<'_> {
                 }
                 Redirect::Read(word) => {
                     self.substitutions(word, state)?;
-                    input = CommandInput::Unknown;
+                    input = match word.0.as_slice() {
+                        [WordPiece::Process(script)] => self.script_output(script, state)?,
+                        _ => CommandInput::Unknown,
+                    };
                 }
                 Redirect::Input(body) => {
                     let Some(word) = body.get() else { continue };
@@ -255,7 +275,29 @@ impl Interpreter<'_> {
         for word in words {
             argv.extend(self.expand(word, state)?);
         }
+        if let Some(script) = self.process_script(words, state)? {
+            return self.run_text(&script, state);
+        }
         self.call(&argv, state, input)
+    }
+
+    /// Returns what `. <(…)` and `bash <(…)` run, if the line shows it.
+    fn process_script(&mut self, words: &[Word], state: &ShellState) -> Result<Option<String>, String> {
+        let [name, script] = words else { return Ok(None) };
+        let ([WordPiece::Process(script)], Some("." | "source" | "sh" | "bash" | "dash" | "zsh" | "ksh")) =
+            (script.0.as_slice(), name.literal())
+        else {
+            return Ok(None);
+        };
+        match self.script_output(script, state)? {
+            CommandInput::Text(text) => Ok(Some(text)),
+            CommandInput::Paths(_) | CommandInput::Inherited | CommandInput::Unknown => Ok(None),
+        }
+    }
+
+    /// Parses and runs a text that the line shows.
+    pub(super) fn run_text(&mut self, text: &str, state: &mut ShellState) -> StepResult {
+        self.evaluate(&Value::Known(text.to_owned()), state)
     }
 
     fn assign(&mut self, assignment: &Assignment, state: &mut ShellState) -> StepResult {
@@ -310,9 +352,38 @@ impl Interpreter<'_> {
             set_positional(&mut state.variables, before.as_deref());
             return done;
         }
+        if let Some(text) = state.aliases.remove(name) {
+            let done = self.call_alias(&text, words, state, input);
+            state.aliases.insert(name.to_owned(), text);
+            return done;
+        }
         // `./script.sh` is a program of the tree; a known program is known by its name.
         let program = name.rsplit('/').next().unwrap_or(name).to_owned();
         self.deeper(|shell| shell.program(&program, name, words, state, input))
+    }
+
+    /// Runs the text of an alias with the words behind it.
+    fn call_alias(
+        &mut self,
+        text: &str,
+        words: &[Value],
+        state: &mut ShellState,
+        input: &CommandInput,
+    ) -> StepResult {
+        let script = syntax::parse(text)?;
+        if let [pipeline] = script.0.as_slice()
+            && let [Command::Simple { assignments, words: own, redirects }] = pipeline.as_slice()
+            && assignments.is_empty()
+        {
+            let input = self.redirects(redirects, state, input)?;
+            let mut argv = Vec::new();
+            for word in own {
+                argv.extend(self.expand(word, state)?);
+            }
+            argv.extend(words.iter().cloned());
+            return self.deeper(|shell| shell.call(&argv, state, &input));
+        }
+        self.deeper(|shell| shell.script(&script, state, input))
     }
 
     pub(super) fn deeper(&mut self, work: impl FnOnce(&mut Self) -> StepResult) -> StepResult {
@@ -337,7 +408,7 @@ impl Interpreter<'_> {
 
     /// Returns the absolute path of a value; `None` if the line does not show it.
     pub(super) fn path(state: &ShellState, value: &Value) -> Option<String> {
-        let (Value::Known(text) | Value::Pattern(text)) = value else { return None };
+        let (Value::Known(text) | Value::Pattern(text) | Value::Below(text)) = value else { return None };
         if text.is_empty() {
             return None;
         }
@@ -367,15 +438,52 @@ impl Interpreter<'_> {
         if kind == WriteKind::Directory {
             self.created.insert(path.clone());
         }
-        let kind = if matches!(value, Value::Pattern(_)) { WriteKind::Pattern } else { kind };
+        let kind = match value {
+            Value::Pattern(_) => WriteKind::Pattern,
+            Value::Below(_) if self.world.is_directory(&path) => WriteKind::Subtree,
+            Value::Below(_) | Value::Known(_) | Value::Unknown => kind,
+        };
+        if let Some(target) = self.link_target(&path) {
+            // What replaces or removes a link leaves its target alone; what is below a link is certainly not.
+            let kind = if self.links.contains_key(&path) { WriteKind::Alias } else { kind };
+            self.effects.writes.push(ShellWrite { path: target, kind });
+        }
         self.effects.writes.push(ShellWrite { path, kind });
+    }
+
+    /// Records a link that the line makes.
+    pub(super) fn link(&mut self, state: &ShellState, link: &Value, target: &Value) {
+        if let (Some(link), Some(target)) = (Self::path(state, link), Self::path(state, target))
+            && link != target
+        {
+            self.links.insert(link, target);
+        }
+    }
+
+    /// Returns where a path leads through the links that the line makes; `None` if it passes none.
+    fn link_target(&self, path: &str) -> Option<String> {
+        let mut found = None;
+        for _ in 0..MAX_LINKS_FOLLOWED {
+            let current = found.as_deref().unwrap_or(path);
+            let next = self.links.iter().find_map(|(link, target)| {
+                let rest = current.strip_prefix(link.as_str())?;
+                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
+            });
+            match next {
+                Some(next) => found = Some(next),
+                None => break,
+            }
+        }
+        found
     }
 
     /// Returns whether a value names an existing directory, or one that the line creates.
     pub(super) fn is_directory(&self, state: &ShellState, value: &Value) -> bool {
         let Value::Known(_) = value else { return false };
-        Self::path(state, value)
-            .is_some_and(|path| self.created.contains(&path) || self.world.is_directory(&path))
+        Self::path(state, value).is_some_and(|path| {
+            let path = self.link_target(&path).unwrap_or(path);
+            self.created.contains(&path) || self.world.is_directory(&path)
+        })
     }
 
     /// Changes the directory. A directory that does not exist leaves the shell where it is.
@@ -383,9 +491,11 @@ impl Interpreter<'_> {
         let target = target.unwrap_or_else(|| Value::Known(self.world.home().to_owned()));
         let is_there = self.is_directory(state, &target);
         match (&target, is_there) {
-            (Value::Known(_), true) => state.cwd = Self::path(state, &target),
+            (Value::Known(_), true) => {
+                state.cwd = Self::path(state, &target).map(|path| self.link_target(&path).unwrap_or(path));
+            }
             (Value::Known(_), false) => {}
-            (Value::Pattern(_) | Value::Unknown, _) => state.cwd = None,
+            (Value::Pattern(_) | Value::Below(_) | Value::Unknown, _) => state.cwd = None,
         }
         let pwd = state.cwd.clone().map_or(Value::Unknown, Value::Known);
         let before = state.variables.insert("PWD".into(), vec![pwd]);

@@ -6,12 +6,14 @@
 //! a value that the line does not show is *unproven*: what it writes is judged from the tree afterwards.
 //!
 //! * `syntax`: the parser. `expansion`: words to values. `interpreter`: walks the script and collects effects.
-//! * `programs`, `formatters`, `wrappers`, `git`: what the known programs write. `arguments`: reads their options. `output`: what commands
+//! * `programs`, `formatters`, `wrappers`, `git`, `agents`: what the known programs write. `filters`: the programs of sed and awk. `arguments`: reads their options. `output`: what commands
 //!   print whose output the line shows. `builtins`: variables and directories of the shell.
 
+mod agents;
 mod arguments;
 mod builtins;
 mod expansion;
+mod filters;
 mod formatters;
 mod git;
 mod interpreter;
@@ -43,6 +45,8 @@ pub enum WriteKind {
     Subtree,
     /// The path is a wildcard pattern.
     Pattern,
+    /// Writes nothing yet, but gives the entry another name through which it can be written: a link of the same line.
+    Alias,
 }
 
 /// One certain write.

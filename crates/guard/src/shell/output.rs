@@ -11,54 +11,133 @@ use base64::Engine as _;
 const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 
 impl Interpreter<'_> {
-    /// Returns what a substitution prints; `None` if the line does not show it.
+    /// Returns what a substitution prints: its text, the paths that it lists, or `Unknown`.
     pub(super) fn script_output(
         &mut self,
         script: &Script,
         state: &ShellState,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<CommandInput, String> {
         let mut state = state.clone();
-        let Some((last, before)) = script.0.split_last() else { return Ok(None) };
+        let Some((last, before)) = script.0.split_last() else { return Ok(CommandInput::Unknown) };
         // `cd DIR && pwd` is the only list that is followed: which command of another one prints is not certain.
         for pipeline in before {
-            let [command @ Command::Simple { words, .. }] = pipeline.as_slice() else { return Ok(None) };
+            let [command @ Command::Simple { words, .. }] = pipeline.as_slice() else {
+                return Ok(CommandInput::Unknown);
+            };
             if words.first().and_then(|word| word.literal()) != Some("cd") {
-                return Ok(None);
+                return Ok(CommandInput::Unknown);
             }
             self.command(command, &mut state, &CommandInput::Inherited)?;
         }
         let mut input = CommandInput::Inherited;
         for stage in last {
-            match self.command_output(stage, &state, &input)? {
-                Some(text) => input = CommandInput::Text(text),
-                None => return Ok(None),
-            }
+            input = self.stage_output(stage, &state, &input)?;
         }
-        Ok(match input {
-            CommandInput::Text(text) => Some(text),
-            CommandInput::Inherited | CommandInput::Unknown => None,
-        })
+        Ok(if input == CommandInput::Inherited { CommandInput::Unknown } else { input })
     }
 
-    /// Returns what a command prints; `None` if the line does not show it.
-    pub(super) fn command_output(
+    /// Returns what a command prints: its text, the paths that it lists, or `Unknown`.
+    pub(super) fn stage_output(
         &mut self,
         command: &Command,
         state: &ShellState,
         input: &CommandInput,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<CommandInput, String> {
         self.step()?;
-        let Command::Simple { words, redirects, .. } = command else { return Ok(None) };
+        let Command::Simple { words, redirects, .. } = command else { return Ok(CommandInput::Unknown) };
         if redirects.iter().any(|redirect| matches!(redirect, Redirect::Write(_))) {
-            return Ok(None);
+            return Ok(CommandInput::Unknown);
         }
         let input = self.redirects(redirects, state, input)?;
         let mut argv = Vec::new();
         for word in words {
             argv.extend(self.expand(word, state)?);
         }
-        Ok(printed(&argv, state, &input).filter(|text| text.len() <= MAX_OUTPUT_BYTES))
+        if let Some(top) = self.git_top_level(&argv, state) {
+            return Ok(CommandInput::Text(top + "\n"));
+        }
+        let text = printed(&argv, state, &input).filter(|text| text.len() <= MAX_OUTPUT_BYTES);
+        Ok(text.map_or_else(
+            || listed_paths(&argv, &input).map_or(CommandInput::Unknown, CommandInput::Paths),
+            CommandInput::Text,
+        ))
     }
+}
+
+/// Returns the paths at or below which a command lists files.
+fn listed_paths(argv: &[Value], input: &CommandInput) -> Option<Vec<Value>> {
+    let (program, words) = argv.split_first()?;
+    let program = program.known()?;
+    let list = |paths: &[Value]| -> Vec<Value> {
+        if paths.is_empty() {
+            return vec![Value::Below(".".into())];
+        }
+        paths
+            .iter()
+            .map(|path| path.known().map_or_else(|| path.clone(), |text| Value::Below(text.into())))
+            .collect()
+    };
+    let search = |args: &[Value], short: &str, long: &[&str]| {
+        let read = Arguments::read(args, short, long);
+        let has_pattern = read.has(&["e", "f", "regexp", "file", "files"]);
+        let is_list =
+            read.has(&["l", "files-with-matches", "L", "files-without-match", "files", "name-only"]);
+        is_list.then(|| list(read.operands.get(usize::from(!has_pattern)..).unwrap_or_default()))
+    };
+    match program {
+        "find" | "gfind" => {
+            let is_option = |arg: &Value| matches!(arg.known(), Some("-L" | "-H" | "-P"));
+            let is_expression =
+                |arg: &Value| arg.known().is_some_and(|text| text.starts_with(['-', '(', '!']));
+            let starts: Vec<Value> = words
+                .iter()
+                .skip_while(|arg| is_option(arg))
+                .take_while(|arg| !is_expression(arg))
+                .cloned()
+                .collect();
+            let acts =
+                words.iter().filter_map(Value::known).any(|arg| arg.starts_with("-exec") || arg == "-printf");
+            (!acts).then(|| list(&starts))
+        }
+        "grep" | "egrep" | "fgrep" | "zgrep" => {
+            search(words, "efmABCdD", &["regexp", "file", "include", "exclude", "exclude-dir"])
+        }
+        "rg" | "ag" | "ack" => {
+            search(words, "efgtTmABCj", &["regexp", "file", "glob", "iglob", "type", "type-not", "sort"])
+        }
+        "fd" | "fdfind" => {
+            let read = Arguments::read(words, "edtEjSo", &["extension", "max-depth", "type", "exclude"]);
+            Some(list(read.operands.get(1..).unwrap_or_default()))
+        }
+        "git" => {
+            let (command, rest) = words.split_first()?;
+            match command.known()? {
+                "ls-files" => Some(list(&Arguments::read(rest, "xX", &["exclude"]).operands)),
+                "grep" => search(rest, "efmABC", &["max-depth"]),
+                _ => None,
+            }
+        }
+        "ls" => {
+            let operands = Arguments::read(words, "IwT", &[]).operands;
+            let are_files = !operands.is_empty() && operands.iter().all(|it| matches!(it, Value::Pattern(_)));
+            are_files.then_some(operands)
+        }
+        // Filters that drop lines or order them.
+        "sort" | "uniq" | "head" | "tail" | "tac" | "shuf" | "cat" | "tee" => match input {
+            CommandInput::Paths(paths) => Some(paths.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+    .or_else(|| match (program, input) {
+        // `grep -v x` on a listing.
+        ("grep" | "egrep" | "fgrep" | "rg", CommandInput::Paths(paths)) => {
+            let read = Arguments::read(words, "efm", &["regexp"]);
+            let has_file = read.operands.len() > usize::from(!read.has(&["e", "regexp"]));
+            (!has_file && !read.has(&["c", "count", "o"])).then(|| paths.clone())
+        }
+        _ => None,
+    })
 }
 
 fn printed(argv: &[Value], state: &ShellState, input: &CommandInput) -> Option<String> {
@@ -66,7 +145,7 @@ fn printed(argv: &[Value], state: &ShellState, input: &CommandInput) -> Option<S
     let texts: Vec<&str> = operands.iter().map(Value::known).collect::<Option<_>>()?;
     let given = || match input {
         CommandInput::Text(text) => Some(text.clone()),
-        CommandInput::Inherited | CommandInput::Unknown => None,
+        CommandInput::Inherited | CommandInput::Paths(_) | CommandInput::Unknown => None,
     };
     match name.known()? {
         "echo" => Some(echo(&texts)),

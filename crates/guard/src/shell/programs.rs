@@ -4,6 +4,7 @@
 use super::WriteKind;
 use super::arguments::Arguments;
 use super::expansion::Value;
+use super::filters::{FilterEffects, awk_effects, sed_effects};
 use super::interpreter::{CommandInput, Interpreter, ShellState, StepResult};
 
 /// Programs that write the file of an option: their names, the short options that take a value (the output first), and the long
@@ -45,9 +46,7 @@ impl Interpreter<'_> {
         }
         match program {
             "git" | "hub" => self.git(args, state),
-            "probity" => {
-                self.effects.starts_change |= args.iter().any(|arg| arg.known() == Some("start"));
-            }
+            "probity" => self.probity(args, state),
             "tee" | "sponge" => self.write_operands(state, &Arguments::read(args, "", &[]), WriteKind::Entry),
             "cp" | "mv" | "ln" | "install" => self.copy(program, args, state),
             "rm" | "rmdir" | "unlink" | "shred" => {
@@ -102,9 +101,9 @@ impl Interpreter<'_> {
                 read.operands.iter().skip(1).for_each(|it| self.write(state, it, WriteKind::Entry));
             }
             "openssl" | "ffmpeg" | "java" | "keytool" => self.single_dash_outputs(args, state),
-            "sed" | "gsed" => self.sed(args, state),
+            "sed" | "gsed" => self.sed(args, state)?,
             "perl" | "ruby" => self.perl(program, args, state, input),
-            "awk" | "gawk" | "mawk" | "nawk" => self.awk(args, state),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(args, state)?,
             "patch" => self.patch(args, state),
             "ed" | "ex" => {
                 let read = Arguments::read(args, "cp", &[]);
@@ -121,12 +120,40 @@ impl Interpreter<'_> {
                     self.write_operands(state, &read, WriteKind::Entry);
                 }
             }
+            _ if self.agent_command(program, args, state) => {}
             _ if self.formatter(program, args, state, input)? => {}
             _ if self.output_option(program, args, state) => {}
+            _ if self.renaming_or_archive(program, args, state) => {}
             _ if name.contains('/') && !is_system_path(name) => self.effects.is_unproven = true,
             _ => {}
         }
         Ok(())
+    }
+
+    /// Runs a program that renames, mounts, unpacks or changes a database; `false` if `program` is none of them.
+    fn renaming_or_archive(&mut self, program: &str, args: &[Value], state: &ShellState) -> bool {
+        match program {
+            "rename" | "prename" | "file-rename" => {
+                let read = Arguments::read(args, "e", &[]);
+                if !read.has(&["n", "nono", "no-act", "just-print"]) {
+                    // The names of Perl's `rename` follow an expression, those of util-linux two texts.
+                    let is_expression =
+                        read.operands.first().and_then(Value::known).is_some_and(|text| text.contains('/'));
+                    let n_texts = if read.has(&["e"]) { 0 } else { 2 - usize::from(is_expression) };
+                    read.operands.iter().skip(n_texts).for_each(|it| self.write(state, it, WriteKind::Entry));
+                }
+            }
+            "mount" => {
+                let read = Arguments::read(args, "otLU", &["options", "types"]);
+                if let [_, .., target] = read.operands.as_slice() {
+                    self.write(state, target, WriteKind::Subtree);
+                }
+            }
+            "cpio" => self.cpio(args, state),
+            "sqlite3" => self.sqlite(args, state),
+            _ => return false,
+        }
+        true
     }
 
     /// Runs a program that writes where an option says; `false` if `program` is none of them.
@@ -188,9 +215,14 @@ impl Interpreter<'_> {
         let kind = |path: &Value| {
             if is_deep && self.is_directory(state, path) { WriteKind::Subtree } else { WriteKind::Entry }
         };
-        let mut writes = Vec::new();
+        let (mut writes, mut linked) = (Vec::new(), Vec::new());
+        let links = program == "ln" || read.has(&["l", "link", "s", "symbolic-link"]) && program == "cp";
+        let is_symbolic = read.has(&["s", "symbolic", "symbolic-link"]);
         for source in sources {
             let written = if is_inside { target.join(&source.base_name()) } else { target.clone() };
+            if links {
+                linked.push((source, written.clone()));
+            }
             writes.push((written, kind(source)));
             if program == "mv" {
                 writes.push((source.clone(), kind(source)));
@@ -198,6 +230,66 @@ impl Interpreter<'_> {
         }
         for (value, kind) in &writes {
             self.write(state, value, *kind);
+        }
+        for (source, link) in &linked {
+            self.record_link(state, source, link, is_symbolic);
+        }
+    }
+
+    /// Records a link, so that what the line writes through it is judged where it arrives. A file with a second hard link can be
+    /// written under that name by later lines, too.
+    fn record_link(&mut self, state: &ShellState, source: &Value, link: &Value, is_symbolic: bool) {
+        if !is_symbolic {
+            self.write(state, source, WriteKind::Alias);
+            return self.link(state, link, source);
+        }
+        // The target of a symbolic link is relative to the directory of the link.
+        let place = match (source, link) {
+            (Value::Known(source), Value::Known(link)) if !source.starts_with('/') => {
+                let dir =
+                    link.rsplit_once('/').map_or(".", |(dir, _)| if dir.is_empty() { "/" } else { dir });
+                Value::Known(format!("{dir}/{source}"))
+            }
+            _ => source.clone(),
+        };
+        self.link(state, link, &place);
+    }
+
+    /// `cpio`: `-i` extracts, `-p` copies into a directory, `-o` writes an archive.
+    fn cpio(&mut self, args: &[Value], state: &ShellState) {
+        let read = Arguments::read(args, "DFOIEHCRM", &["directory", "file", "format", "owner"]);
+        if read.has(&["t", "list"]) {
+            return;
+        }
+        if read.has(&["o", "create"]) {
+            self.write_option(state, &read, &["O", "F", "file"]);
+        } else if read.has(&["p", "pass-through"]) {
+            self.write_operands(state, &read, WriteKind::Subtree);
+        } else if read.has(&["i", "extract"]) && !read.has(&["to-stdout"]) {
+            let dir = read.value(&["D", "directory"]).cloned().unwrap_or_else(|| Value::Known(".".into()));
+            self.write(state, &dir, WriteKind::Subtree);
+        }
+    }
+
+    /// `sqlite3 DATABASE COMMAND…`: commands that change the database, and those that name a file to write.
+    fn sqlite(&mut self, args: &[Value], state: &ShellState) {
+        let read = Arguments::read(args, "", &[]);
+        let Some((database, commands)) = read.operands.split_first() else { return };
+        for command in commands.iter().filter_map(Value::known).flat_map(|text| text.split([';', '\n'])) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let Some((first, rest)) = words.split_first() else { continue };
+            match first.to_ascii_lowercase().as_str() {
+                "insert" | "update" | "delete" | "create" | "drop" | "alter" | "vacuum" | "replace"
+                | "reindex" | ".import" | ".restore" => self.write(state, database, WriteKind::Entry),
+                ".output" | ".once" | ".backup" | ".save" | ".log" => {
+                    if let Some(file) = rest.last().filter(|file| !matches!(**file, "stdout" | "off" | "on"))
+                    {
+                        let file = Value::Known(file.trim_matches(['"', '\'']).to_owned());
+                        self.write(state, &file, WriteKind::Entry);
+                    }
+                }
+                _ => {}
+            }
         }
     }
 
@@ -380,7 +472,7 @@ impl Interpreter<'_> {
         self.write(state, &dir, WriteKind::Subtree);
     }
 
-    fn sed(&mut self, args: &[Value], state: &ShellState) {
+    fn sed(&mut self, args: &[Value], state: &ShellState) -> StepResult {
         let mut in_place = None;
         let mut has_script = false;
         let mut scripts = Vec::new();
@@ -393,9 +485,13 @@ impl Interpreter<'_> {
             };
             match text {
                 "--" => break,
-                "-e" | "-f" | "--expression" | "--file" => {
+                "-e" | "--expression" => {
                     has_script = true;
                     scripts.extend(rest.next().cloned());
+                }
+                "-f" | "--file" => {
+                    has_script = true;
+                    self.effects.is_unproven |= rest.next().is_some();
                 }
                 "-l" | "--line-length" => {
                     rest.next();
@@ -404,6 +500,10 @@ impl Interpreter<'_> {
                     if let Some(suffix) = text.strip_prefix("--in-place") {
                         in_place = Some(suffix.trim_start_matches('=').to_owned());
                     }
+                    if let Some(script) = text.strip_prefix("--expression=") {
+                        scripts.push(Value::Known(script.to_owned()));
+                    }
+                    self.effects.is_unproven |= text.starts_with("--file=");
                     has_script |= text.starts_with("--expression=") || text.starts_with("--file=");
                 }
                 _ if text.len() > 1 && text.starts_with('-') => {
@@ -416,9 +516,13 @@ impl Interpreter<'_> {
                             }
                             'e' | 'f' => {
                                 has_script = true;
-                                if at + 1 == text.len() {
-                                    scripts.extend(rest.next().cloned());
-                                }
+                                let script = if at + 1 == text.len() {
+                                    rest.next().cloned()
+                                } else {
+                                    Some(Value::Known(text[at + 1..].to_owned()))
+                                };
+                                self.effects.is_unproven |= letter == 'f';
+                                scripts.extend(script.filter(|_| letter == 'e'));
                                 break;
                             }
                             _ => {}
@@ -433,7 +537,16 @@ impl Interpreter<'_> {
             self.write_in_place(&operands[usize::from(!has_script).min(operands.len())..], suffix, state);
         }
         scripts.extend(operands.into_iter().take(usize::from(!has_script)));
-        self.effects.is_unproven |= scripts.iter().filter_map(Value::known).any(sed_script_writes);
+        let known: Vec<&str> = scripts.iter().filter_map(Value::known).collect();
+        let effects = sed_effects(&known.join("\n"));
+        self.filter_effects(effects, state)
+    }
+
+    /// Records what the program of `sed` or `awk` writes and runs.
+    fn filter_effects(&mut self, effects: FilterEffects, state: &ShellState) -> StepResult {
+        self.effects.is_unproven |= effects.is_unproven;
+        effects.targets.into_iter().for_each(|it| self.write(state, &Value::Known(it), WriteKind::Entry));
+        effects.commands.iter().try_for_each(|it| self.run_text(it, &mut state.clone()))
     }
 
     /// Records files that are edited in place, with the copies that a suffix asks for.
@@ -444,6 +557,7 @@ impl Interpreter<'_> {
                 _ if suffix.is_empty() => continue,
                 Value::Known(path) => Value::Known(backup_path(path, suffix)),
                 Value::Pattern(path) => Value::Pattern(backup_path(path, suffix)),
+                Value::Below(_) => continue,
                 Value::Unknown => Value::Unknown,
             };
             if file.known() != Some("") {
@@ -496,11 +610,11 @@ impl Interpreter<'_> {
             self.effects.bare_interpreters.push(program.to_owned());
         } else {
             // A one-line filter over named files is the usual way to edit in place.
-            self.effects.is_unproven |= !(program == "perl" && in_place.is_some() && is_filter && has_script);
+            self.effects.is_unproven |= !(in_place.is_some() && is_filter && has_script);
         }
     }
 
-    fn awk(&mut self, args: &[Value], state: &ShellState) {
+    fn awk(&mut self, args: &[Value], state: &ShellState) -> StepResult {
         let read = Arguments::read(args, "Fvfi", &["field-separator", "assign", "file", "include"]);
         let is_in_place = read.value(&["i", "include"]).and_then(Value::known) == Some("inplace");
         let has_file = read.has(&["f", "file"]);
@@ -509,9 +623,11 @@ impl Interpreter<'_> {
             files.for_each(|file| self.write(state, file, WriteKind::Entry));
         }
         let program = read.operands.first().filter(|_| !has_file);
-        self.effects.is_unproven |= is_in_place
-            || has_file
-            || program.is_some_and(|program| program.known().is_none_or(awk_program_writes));
+        self.effects.is_unproven |= has_file || program.is_some_and(|program| program.known().is_none());
+        match program.and_then(Value::known) {
+            Some(program) => self.filter_effects(awk_effects(program), state),
+            None => Ok(()),
+        }
     }
 
     fn patch(&mut self, args: &[Value], state: &ShellState) {
@@ -529,33 +645,6 @@ impl Interpreter<'_> {
         let dir = read.value(&["d", "directory"]).cloned().unwrap_or_else(|| Value::Known(".".into()));
         self.write(state, &dir, WriteKind::Subtree);
     }
-}
-
-/// Returns whether an awk program prints to a file or runs commands.
-fn awk_program_writes(program: &str) -> bool {
-    let prints = program
-        .split(['{', '}', ';', '\n'])
-        .any(|statement| statement.find("print").is_some_and(|at| statement[at..].contains(['>', '|'])));
-    prints || program.contains("system(") || program.contains("| getline")
-}
-
-/// Returns whether a sed script may write a file or run a command: `w FILE`, `s/…/…/w FILE`, `e`.
-fn sed_script_writes(script: &str) -> bool {
-    let is_address = |it: char| it.is_whitespace() || it.is_ascii_digit() || "$,!{".contains(it);
-    let command_writes = |command: &str| {
-        let command = command.trim_start_matches(is_address);
-        if let Some(substitution) = command.strip_prefix('s')
-            && let Some(delimiter) = substitution.chars().next()
-        {
-            let flags = substitution.split(delimiter).nth(3).unwrap_or_default();
-            return flags.chars().take_while(|it| !it.is_whitespace()).any(|it| "we".contains(it));
-        }
-        // Behind an address that is a pattern, the command is not sought.
-        let is_behind_pattern =
-            command.starts_with('/') && [" w ", "/w ", "/e"].iter().any(|it| command.contains(it));
-        is_behind_pattern || ["w ", "W ", "e "].iter().any(|it| command.starts_with(it)) || command == "e"
-    };
-    script.split(['\n', ';']).any(command_writes)
 }
 
 /// Returns the name of the copy that an edit in place leaves: a suffix, or a name with `*` for the old one.

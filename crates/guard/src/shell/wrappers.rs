@@ -25,7 +25,7 @@ const INTERPRETERS: [&str; 15] = [
 ];
 
 /// Wrappers with the options that take a value, and how many operands stand before the command.
-const WRAPPERS: [(&str, &str, &[&str], usize); 28] = [
+const WRAPPERS: [(&str, &str, &[&str], usize); 38] = [
     ("sudo", "ugCDhprRtT", &["user", "group", "chdir", "host", "prompt"], 0),
     ("doas", "uC", &[], 0),
     ("nohup", "", &[], 0),
@@ -50,6 +50,16 @@ const WRAPPERS: [(&str, &str, &[&str], usize); 28] = [
     ("toybox", "", &[], 0),
     ("time", "fo", &["format", "output"], 0),
     ("unbuffer", "", &[], 0),
+    ("chronic", "", &[], 0),
+    ("caffeinate", "tw", &[], 0),
+    ("eatmydata", "", &[], 0),
+    ("nocache", "", &[], 0),
+    ("faketime", "f", &[], 1),
+    ("gosu", "", &[], 1),
+    ("setarch", "p", &[], 1),
+    ("rlwrap", "fHDz", &[], 0),
+    ("dbus-run-session", "", &[], 0),
+    ("entr", "", &[], 0),
     ("npx", "p", &["package"], 0),
     ("bunx", "", &[], 0),
     ("pnpx", "", &[], 0),
@@ -94,7 +104,12 @@ impl Interpreter<'_> {
                     self.evaluate(&text.clone(), &mut state.clone())?;
                 }
             }
-            "source" | "." => self.effects.is_unproven = true,
+            "source" | "." => match (args.first().and_then(Value::known), input) {
+                (Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"), CommandInput::Text(text)) => {
+                    self.run_text(text, state)?;
+                }
+                _ => self.effects.is_unproven = true,
+            },
             "xargs" => self.xargs(args, state, input)?,
             "parallel" => self.parallel(args, state, input)?,
             "flock" => self.flock(args, state, input)?,
@@ -115,7 +130,8 @@ impl Interpreter<'_> {
                     self.write(state, &file, WriteKind::Entry);
                 }
             }
-            "find" => self.find(args, state)?,
+            "find" | "gfind" => self.find(args, state)?,
+            "fd" | "fdfind" => self.fd(args, state)?,
             "ssh" => {}
             // The formatter of the interpreter.
             "deno" if args.first().and_then(Value::known) == Some("fmt") => return Ok(false),
@@ -162,13 +178,13 @@ impl Interpreter<'_> {
         }
         if read.has(&["s"]) {
             set_positional(&mut inner.variables, Some(&read.operands));
-        } else if !read.operands.is_empty() {
+        } else if !read.operands.is_empty() && !reads_input(&read.operands) {
             self.effects.is_unproven = true;
             return Ok(());
         }
         match input {
             CommandInput::Text(text) => self.evaluate(&Value::Known(text.clone()), &mut inner),
-            CommandInput::Unknown => {
+            CommandInput::Paths(_) | CommandInput::Unknown => {
                 self.effects.is_unproven = true;
                 Ok(())
             }
@@ -205,8 +221,13 @@ impl Interpreter<'_> {
             &["max-args", "max-procs", "delimiter", "arg-file", "replace"],
         );
         let mark = read.value(&["I", "J", "replace"]).and_then(Value::known).map(str::to_owned);
-        let is_split_otherwise = read.has(&["a", "arg-file", "d", "delimiter", "0", "null"]);
+        let is_split_otherwise = read.has(&["a", "arg-file", "d", "delimiter"]);
         let words: Vec<Value> = match input {
+            CommandInput::Text(text) if read.has(&["0", "null"]) => {
+                let words = text.split('\0').filter(|word| !word.is_empty());
+                words.map(|word| Value::Known(word.to_owned())).collect()
+            }
+            CommandInput::Paths(paths) if !read.has(&["a", "arg-file"]) => paths.clone(),
             CommandInput::Text(text) if !is_split_otherwise => {
                 let known = |word: &str| Value::Known(word.to_owned());
                 if mark.is_some() {
@@ -317,6 +338,26 @@ impl Interpreter<'_> {
         Ok(())
     }
 
+    /// `fd PATTERN PATHS -x COMMAND`.
+    fn fd(&mut self, args: &[Value], state: &mut ShellState) -> StepResult {
+        let is_command = |arg: &Value| matches!(arg.known(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
+        let Some(at) = args.iter().position(is_command) else { return Ok(()) };
+        let read = Arguments::read(&args[..at], "edtEjSo", &["extension", "max-depth", "type", "exclude"]);
+        let mut starts = read.operands.get(1..).unwrap_or_default().to_vec();
+        if starts.is_empty() {
+            starts.push(Value::Known(".".into()));
+        }
+        let end = args[at + 1..]
+            .iter()
+            .position(|arg| arg.known() == Some(";"))
+            .map_or(args.len(), |end| at + 1 + end);
+        let mut body = args[at + 1..end].to_vec();
+        if !body.iter().filter_map(Value::known).any(|word| word.contains("{}")) {
+            body.push(Value::Known("{}".into()));
+        }
+        self.find_command(&body, &starts, state)
+    }
+
     /// Runs the command of `-exec` once for each start: what it writes there may be anything below.
     fn find_command(&mut self, body: &[Value], starts: &[Value], state: &mut ShellState) -> StepResult {
         for start in starts {
@@ -339,6 +380,11 @@ impl Interpreter<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns whether the script of a shell is its standard input.
+fn reads_input(operands: &[Value]) -> bool {
+    matches!(operands.first().and_then(Value::known), Some("/dev/stdin" | "/dev/fd/0" | "-"))
 }
 
 fn is_program_option(text: &str) -> bool {
