@@ -4,6 +4,7 @@
 import base64
 import hashlib
 import pathlib
+import stat
 import sys
 import zipfile
 
@@ -31,7 +32,8 @@ def main(version: str, directory: str, *programs: str) -> None:
             # One date, so that the same programs give the same wheel.
             entry = zipfile.ZipInfo(name, date_time=(2020, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o755 if "/scripts/" in name else 0o644) << 16
+            # pip makes a script executable only if the entry says that it is a regular file.
+            entry.external_attr = (stat.S_IFREG | (0o755 if "/scripts/" in name else 0o644)) << 16
             archive.writestr(entry, data)
 
 

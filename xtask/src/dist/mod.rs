@@ -188,3 +188,31 @@ fn output(command: &mut Command, what: &str) -> Result<String, String> {
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Prints the mode of every program of a wheel, as pip reads it.
+    const PROGRAM_MODES: &str = "import stat, sys, zipfile\n\
+        for entry in zipfile.ZipFile(sys.argv[1]).infolist():\n\
+        \x20   if '/scripts/' in entry.filename: print(stat.filemode(entry.external_attr >> 16))\n";
+
+    #[test]
+    fn the_programs_of_a_wheel_can_be_executed() {
+        let directory = target().join(format!("wheel-test-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("is made");
+        let program = directory.join("probity");
+        fs::write(&program, "program").expect("is written");
+        let mut build = Command::new("python3");
+        build.arg(root().join("packaging/python/build_wheel.py")).arg("0.1.0").args([&directory, &program]);
+        assert!(build.status().expect("python3 starts").success());
+        let files = fs::read_dir(&directory).expect("is read").flatten().map(|entry| entry.path());
+        let wheel =
+            files.into_iter().find(|file| file.extension() == Some(OsStr::new("whl"))).expect("a wheel");
+        let modes =
+            output(Command::new("python3").args(["-c", PROGRAM_MODES]).arg(wheel), "wheel").expect("is read");
+        remove(&directory).expect("is removed");
+        assert_eq!(modes, "-rwxr-xr-x\n");
+    }
+}
