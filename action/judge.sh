@@ -6,6 +6,10 @@ set -uo pipefail
 if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
   git fetch --quiet --no-tags --unshallow origin || echo "probity: the rest of the history could not be fetched" >&2
 fi
+# `filter` of `actions/checkout` leaves contents out, and Probity fetches none by itself.
+if git config --get-regexp '^remote\..*\.partialclonefilter$' > /dev/null; then
+  git fetch --quiet --no-tags --refetch --no-filter origin || echo "probity: the contents could not be fetched" >&2
+fi
 if [ -n "${GITHUB_BASE_REF:-}" ]; then
   git fetch --quiet --no-tags origin "+refs/heads/$GITHUB_BASE_REF:refs/remotes/origin/$GITHUB_BASE_REF" ||
     echo "probity: the branch $GITHUB_BASE_REF could not be fetched" >&2

@@ -67,6 +67,10 @@ impl GitFailure {
         Self::new(command, GitFailureCause::BadAnswer(why.into()), b"")
     }
 
+    pub fn reason(&self) -> ReasonCode {
+        if self.is_missing_object() { ReasonCode::GitObjectMissing } else { ReasonCode::GitCommandFailed }
+    }
+
     pub fn next_step(&self) -> String {
         match &self.cause {
             GitFailureCause::Io(error) if error.kind() == ErrorKind::NotFound => {
@@ -75,8 +79,14 @@ impl GitFailure {
             GitFailureCause::Io(_) | GitFailureCause::Signal(_) | GitFailureCause::TimedOut(_) => {
                 "the machine may be short of processes, memory or time: try again".into()
             }
-            _ => ReasonCode::GitCommandFailed.next_step().into(),
+            _ => self.reason().next_step().into(),
         }
+    }
+
+    /// Returns whether a partial clone lacks an object. Git before 2.45 ends with this failure where later ones list the
+    /// object as missing.
+    pub fn is_missing_object(&self) -> bool {
+        matches!(self.cause, GitFailureCause::Exit(_)) && self.stderr.contains("from promisor remote")
     }
 
     /// Returns whether a resource was exhausted that may be available again a moment later.
@@ -112,6 +122,24 @@ fn shown_stderr(stderr: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_partial_clone_that_lacks_an_object_is_no_fault_of_git() {
+        let failure = |stderr: &str| GitFailure {
+            command: "git cat-file --batch".into(),
+            cause: GitFailureCause::Exit(128),
+            stderr: stderr.into(),
+        };
+        let lacks = failure(
+            "warning: lazy fetching disabled; some objects may not be available; fatal: could not fetch \
+             e1699fe81a2f21be79a1c501f7280d2e1aa60c63 from promisor remote",
+        );
+        let refused = crate::ServiceError::from(lacks);
+        assert_eq!((refused.code(), refused.exit_code().number()), ("GIT.OBJECT_MISSING", 2));
+        assert!(refused.next_step().contains("git fetch --refetch --no-filter"), "{}", refused.next_step());
+        let broken = crate::ServiceError::from(failure("fatal: loose object is corrupt"));
+        assert_eq!((broken.code(), broken.exit_code().number()), ("GIT.COMMAND_FAILED", 70));
+    }
 
     #[test]
     fn words_of_git_are_kept_on_one_line_and_bounded() {

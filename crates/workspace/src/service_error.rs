@@ -108,7 +108,7 @@ impl ServiceError {
             Self::Held { .. } => Some(ReasonCode::RunLocked),
             Self::Claimed { .. } => Some(ReasonCode::RunClaimed),
             Self::Tree(error) => Some(error.reason),
-            Self::Git(_) => Some(ReasonCode::GitCommandFailed),
+            Self::Git(failure) => Some(failure.reason()),
             Self::Store(StoreError::Damaged { .. }) => Some(ReasonCode::StateDamaged),
             Self::Store(StoreError::Shortened { .. }) => Some(ReasonCode::LogShortened),
             Self::Store(StoreError::Inconsistent { .. }) => Some(ReasonCode::LogInconsistent),
@@ -209,6 +209,7 @@ impl ServiceError {
             | Self::NoSuchRun(_)
             | Self::NoSuchAnalysis(_)
             | Self::BadInput(_) => ExitCode::Refused,
+            Self::Git(failure) if failure.is_missing_object() => ExitCode::Refused,
             Self::Held { .. } | Self::Claimed { .. } => ExitCode::Conflict,
             Self::Intent(refusal) => ExitCode::from(&**refusal),
             // The network is nobody's fault here: what was asked is undecided.
