@@ -67,6 +67,8 @@ work_counts! {
     cgroup_migrations = "cgroup migrations";
     /// Reads of files below `/proc/<pid>`.
     process_reads = "reads below /proc/<pid>";
+    /// Questions to the etcd of a team.
+    store_requests = "questions to the team's etcd";
     /// Entries of the state directory whose metadata was read, to tell whether a command touched them.
     state_entries = "entries of the state directory";
     /// Bytes written to caches.

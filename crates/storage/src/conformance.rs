@@ -4,8 +4,8 @@
 
 use crate::StoreError;
 use crate::ports::{
-    AppendOutcome, CutOutcome, EventLog, LeaseStore, LogSnapshot, MAX_VALUE_BYTES, RefStore, StorageEngine,
-    SwapOutcome,
+    AppendOutcome, CutOutcome, EventLog, EventsSince, LeaseStore, LogSnapshot, MAX_VALUE_BYTES, RefStore,
+    StorageEngine, SwapOutcome,
 };
 use probity_core::Digest;
 use std::fmt::Debug;
@@ -35,6 +35,7 @@ pub fn check(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceErr
     refs_are_apart(&*store.refs(&named("space")), &*store.refs(&named("other-space")))?;
     objects_are_their_digests(store)?;
     two_handles_see_each_other(store, &named("handles"))?;
+    a_reader_goes_on_from_a_known_event(&*store.log(&named("since")))?;
     a_voided_command_is_settled(&*store.log(&named("void")))?;
     a_cut_log_goes_on(&*store.log(&named("cut")))?;
     match store.leases(&named("leases")) {
@@ -54,6 +55,28 @@ fn two_handles_see_each_other(store: &dyn StorageEngine, name: &str) -> Result<(
         expect("and the first handle reads that", &one.head()?, &(round * 2 + 2))?;
     }
     Ok(())
+}
+
+/// Whether a store compares the known event itself or leaves that to the reader, another event is never taken for it.
+fn a_reader_goes_on_from_a_known_event(log: &dyn EventLog) -> Result<(), ConformanceError> {
+    for seq in 0..4 {
+        log.append(seq, &format!("c{}", seq + 1), b"event")?;
+    }
+    let numbers = |seq, command, limit| -> Result<(bool, Vec<u64>), StoreError> {
+        let number = |record: &crate::ports::EventRecord| record.seq;
+        Ok(match log.read_since(seq, command, limit)? {
+            EventsSince::After(records) => (true, records.iter().map(number).collect()),
+            EventsSince::Including(records) => {
+                let is_known = records.first().is_some_and(|first| first.command == command);
+                (is_known, records.iter().skip(1).map(number).collect())
+            }
+        })
+    };
+    expect("what follows a known event is read", &numbers(2, "c2", 10)?, &(true, vec![3, 4]))?;
+    expect("nothing follows the last event", &numbers(4, "c4", 10)?, &(true, vec![]))?;
+    expect("another event is not taken for it", &numbers(2, "c1", 10)?.0, &false)?;
+    expect("an event that never was is not taken for it", &numbers(2, "none", 10)?.0, &false)?;
+    expect("an event behind the end is not there", &numbers(9, "c9", 10)?, &(false, vec![]))
 }
 
 fn a_voided_command_is_settled(log: &dyn EventLog) -> Result<(), ConformanceError> {

@@ -42,6 +42,13 @@ pub trait EventLog: Send + Sync {
     /// that were cut off are [`StoreError::Cut`]; [`Self::snapshot`] stands for them.
     fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError>;
 
+    /// Reads on for a reader who knows that `command` wrote event `seq`: the events after it, and a proof that it is still
+    /// there. An engine that can compare the command need not send the event again.
+    fn read_since(&self, seq: u64, command: &str, limit: usize) -> Result<EventsSince, StoreError> {
+        let _ = command;
+        Ok(EventsSince::Including(self.read_after(seq.saturating_sub(1), limit)?))
+    }
+
     /// Returns the number of the event appended with that command.
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError>;
 
@@ -80,6 +87,15 @@ pub enum CutOutcome {
 pub struct LogSnapshot {
     pub at: u64,
     pub bytes: Vec<u8>,
+}
+
+/// What [`EventLog::read_since`] read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventsSince {
+    /// The store compared the known event; these follow it.
+    After(Vec<EventRecord>),
+    /// These begin with the event that has the known number, for the reader to compare.
+    Including(Vec<EventRecord>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +156,11 @@ pub trait ObjectStore: Send + Sync {
 pub trait LeaseStore: Send + Sync {
     /// Makes the lease of `owner` last `lasts` from now.
     fn renew(&self, owner: &str, lasts: Duration) -> Result<(), StoreError>;
+
+    /// Like [`Self::renew`], for an owner that never had a lease: an engine need not look for one.
+    fn begin(&self, owner: &str, lasts: Duration) -> Result<(), StoreError> {
+        self.renew(owner, lasts)
+    }
 
     fn end(&self, owner: &str) -> Result<(), StoreError>;
 

@@ -27,6 +27,15 @@ const RELEASED: &str = "the claim is released";
 /// What a finish says instead if the release could not be sent.
 const RELEASE_WAITS: &str = "the store of the team cannot be reached, so the release waits and is sent with the next command that reaches it";
 
+/// Says what became of the claim. Not every message says that it was released.
+fn say_instead_of_release(message: &mut String, what: &str) {
+    *message = if message.contains(RELEASED) {
+        message.replacen(RELEASED, what, 1)
+    } else {
+        format!("{what}; {message}")
+    };
+}
+
 impl FinishHandler<'_> {
     /// Writes the receipt of an accepted change, then releases its claim.
     pub(super) fn accept(
@@ -79,7 +88,7 @@ impl FinishHandler<'_> {
                         self.await_landing(&mut answer, seconds)?;
                     }
                 }
-                None => answer.message = answer.message.replacen(RELEASED, RELEASE_WAITS, 1),
+                None => say_instead_of_release(&mut answer.message, RELEASE_WAITS),
             }
         }
         Ok(answer)
@@ -169,14 +178,11 @@ impl FinishHandler<'_> {
             _ => "is pushed".to_owned(),
         };
         let minutes = seconds / 60;
-        answer.message = answer.message.replacen(
-            RELEASED,
-            &format!(
-                "the claim keeps others off until the commit {goal}, for {minutes} minutes at most: push it, then `probity \
-                 team landed`"
-            ),
-            1,
+        let waits = format!(
+            "the claim keeps others off until the commit {goal}, for {minutes} minutes at most: push it, then `probity team \
+             landed`"
         );
+        say_instead_of_release(&mut answer.message, &waits);
         answer.landing = Some(LandingWait { hold, line, seconds });
         Ok(())
     }
@@ -247,4 +253,19 @@ fn finish_receipt(kept: &StoredReceipt) -> Result<FinishReceipt, ServiceError> {
         health: document.health,
         signed: kept.envelope.is_some(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_of_the_claim_is_said_with_every_message() {
+        let mut plain = format!("{RELEASED}; commit this change now");
+        say_instead_of_release(&mut plain, "it waits");
+        assert_eq!(plain, "it waits; commit this change now");
+        let mut other = "mention the changes outside the scope".to_owned();
+        say_instead_of_release(&mut other, "it waits");
+        assert_eq!(other, "it waits; mention the changes outside the scope");
+    }
 }

@@ -20,7 +20,7 @@ pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<Inten
     if !shell.is_shared {
         workspace.state.store()?.check()?;
     }
-    shell.refresh()?;
+    shell.unless_silent(IntentService::refresh)?;
     let records = shell.log.read_after(after, limit)?;
     let logged = |record| shell.parse(record).map(logged_event);
     let events = records.iter().map(logged).collect::<Result<_, _>>()?;

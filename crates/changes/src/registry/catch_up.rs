@@ -5,7 +5,7 @@ use super::cache::{self, RegistryCache};
 use probity_core::{Digest, ReasonCode, json};
 use probity_intents::registry::{EVENT_FORM, IntentRegistry, RegistryEvent, RegistrySnapshot};
 use probity_storage::StoreError;
-use probity_storage::ports::EventRecord;
+use probity_storage::ports::{EventRecord, EventsSince};
 use probity_workspace::ServiceError;
 use serde::Deserialize;
 
@@ -92,36 +92,54 @@ impl IntentService {
             if known.seq.0 > head {
                 return Err(cache::lost_events(&self.database, known.seq.0, head));
             }
-            // The same question brings the events that are new, so that a shared store is asked once.
-            let limit = if self.is_shared { EVENTS_PER_READ } else { 1 };
-            let records = match self.log.read_after(known.seq.0.saturating_sub(1), limit) {
-                // The cache is older than the cut: the snapshot replaces it.
-                Err(StoreError::Cut { .. }) => return self.catch_up_and_cache(),
-                records => records?,
-            };
-            let found = records.iter().find(|record| record.seq == known.seq.0);
-            let is_of_this_log = match found.map(|record| self.parse(record)).transpose()? {
+            if self.is_shared {
+                return self.catch_up_shared(snapshot.into());
+            }
+            let is_of_this_log = match self.event(known.seq)? {
                 Some(event) => event.digest() == known.digest,
-                None if self.is_shared && known.seq.0 > 0 => {
-                    return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
-                }
                 None => known == IntentRegistry::default().head(),
             };
             if is_of_this_log {
                 self.registry = snapshot.into();
                 self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
-                if self.is_shared {
-                    for record in records.iter().filter(|record| record.seq > known.seq.0) {
-                        self.apply_record(record)?;
-                    }
-                    if records.len() < limit {
-                        self.save_cache();
-                        return Ok(());
-                    }
-                }
             }
         }
         self.catch_up_and_cache()
+    }
+
+    /// Goes on from what this clone knew of a shared log. One question proves that the log still has the last known event,
+    /// and brings what is new.
+    fn catch_up_shared(&mut self, cached: IntentRegistry) -> Result<(), ServiceError> {
+        let known = cached.head();
+        let Some(command) = cached.last_command().cloned() else { return self.catch_up_and_cache() };
+        let records = match self.log.read_since(known.seq.0, command.as_str(), EVENTS_PER_READ) {
+            // The cache is older than the cut: the snapshot replaces it.
+            Err(StoreError::Cut { .. }) => return self.catch_up_and_cache(),
+            Err(error) => return Err(error.into()),
+            Ok(EventsSince::After(records)) => records,
+            Ok(EventsSince::Including(mut records)) => {
+                if records.first().is_none_or(|first| first.seq != known.seq.0) {
+                    return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
+                }
+                let first = records.remove(0);
+                if self.parse(&first)?.digest() != known.digest {
+                    // The cache is of another log.
+                    return self.catch_up_and_cache();
+                }
+                records
+            }
+        };
+        self.registry = cached;
+        self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
+        for record in &records {
+            self.apply_record(record)?;
+        }
+        // As many as were asked for, with the known event or without it.
+        if records.len() + 1 >= EVENTS_PER_READ {
+            return self.catch_up_and_cache();
+        }
+        self.save_cache();
+        Ok(())
     }
 
     pub(super) fn catch_up_and_cache(&mut self) -> Result<(), ServiceError> {

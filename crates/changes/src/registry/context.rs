@@ -7,7 +7,9 @@ use probity_intents::{IntentId, PeerIntent, ProcessProbe};
 use probity_storage::ports::LeaseStore;
 use probity_workspace::ServiceError;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+
+/// Seconds that leases of intents still run at most.
+type RunningLeases = BTreeMap<IntentId, u64>;
 
 impl IntentService {
     pub(super) fn command_context_in(
@@ -22,13 +24,10 @@ impl IntentService {
         } else if self.offline.is_some() {
             // Nothing is known, so nothing is over.
             let whole = |intent: &Intent| (intent.id.clone(), intent.life.seconds);
-            (BTreeMap::new(), Some(open().map(whole).collect()))
+            let leases = open().map(|intent| (intent.id.clone(), intent.lease.seconds)).collect();
+            (leases, Some(open().map(whole).collect()))
         } else {
-            let lives = self.lives.as_deref().map(|lives| self.running(lives)).transpose()?;
-            (
-                self.leases.as_deref().map(|leases| self.running(leases)).transpose()?.unwrap_or_default(),
-                lives,
-            )
+            self.running_leases()?
         };
         Ok(CommandContext {
             now: self.host.now(),
@@ -45,15 +44,29 @@ impl IntentService {
         })
     }
 
-    /// Returns the leases of open intents that run, with the seconds they still run at most.
-    fn running(&self, leases: &dyn LeaseStore) -> Result<BTreeMap<IntentId, u64>, ServiceError> {
+    /// Returns the leases of open intents that run, with the seconds they still run at most, and their lives on a shared store.
+    fn running_leases(&self) -> Result<(RunningLeases, Option<RunningLeases>), ServiceError> {
         if self.registry.open_intents().next().is_none() {
-            return Ok(BTreeMap::new());
+            return Ok((BTreeMap::new(), self.lives.as_ref().map(|_| BTreeMap::new())));
         }
-        let running: BTreeMap<String, Duration> = leases.running()?.into_iter().collect();
-        let left =
-            |intent: &Intent| running.get(intent.id.as_str()).map(|left| (intent.id.clone(), left.as_secs()));
-        Ok(self.registry.open_intents().filter_map(left).collect())
+        let now = self.host.uptime();
+        let head = self.registry.head().seq.0;
+        let known = if self.is_shared { self.lease_readings.known(head, &now) } else { None };
+        let (leases, lives) = if let Some(known) = known {
+            known
+        } else {
+            let read = |leases: &Option<Box<dyn LeaseStore>>| leases.as_deref().map(running).transpose();
+            let found = (read(&self.leases)?.unwrap_or_default(), read(&self.lives)?);
+            if self.is_shared {
+                self.lease_readings.keep(head, now, found.clone());
+            }
+            found
+        };
+        let of_open = |running: BTreeMap<String, u64>| -> RunningLeases {
+            let left = |intent: &Intent| Some((intent.id.clone(), *running.get(intent.id.as_str())?));
+            self.registry.open_intents().filter_map(left).collect()
+        };
+        Ok((of_open(leases), lives.map(of_open)))
     }
 
     /// Probes the processes behind these intents, each process once.
@@ -67,4 +80,8 @@ impl IntentService {
             })
             .collect()
     }
+}
+
+fn running(leases: &dyn LeaseStore) -> Result<BTreeMap<String, u64>, ServiceError> {
+    Ok(leases.running()?.into_iter().map(|(owner, left)| (owner, left.as_secs())).collect())
 }

@@ -17,8 +17,10 @@ pub(crate) mod guard_file;
 pub mod handles;
 pub mod host;
 mod identity;
+mod lease_readings;
 mod observations;
 pub(crate) mod pending;
+mod silence;
 pub mod view;
 
 pub use handles::{HandleStore, KeptHandle};
@@ -27,7 +29,9 @@ pub use identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 
 use cache::RegistryCache;
 use guard_file::GuardFile;
+use lease_readings::{BegunLife, LeaseReadings};
 use observations::IntentObservations;
+use probity_core::text::count;
 use probity_core::{Digest, json};
 use probity_intents::coherence::{LackingWork, StaleBaseRule, TreeContents, TreeQuestion};
 use probity_intents::registry::{
@@ -95,6 +99,14 @@ pub struct CommandResult {
     pub repeated: bool,
 }
 
+/// A shared store that could not be asked.
+struct OfflineStore {
+    store: String,
+    why: String,
+    /// Both, and how old the last known state is.
+    shown: String,
+}
+
 /// The registry of one repository, up to the last event read.
 pub struct IntentService {
     log: Box<dyn EventLog>,
@@ -102,6 +114,8 @@ pub struct IntentService {
     leases: Option<Box<dyn LeaseStore>>,
     /// The life times of intents, on a shared store with a clock.
     lives: Option<Box<dyn LeaseStore>>,
+    /// What the leases and lives of a shared store were a moment ago.
+    lease_readings: LeaseReadings,
     /// Whether several machines use the store.
     is_shared: bool,
     /// What this machine saw of intents, on a shared store without a clock.
@@ -109,7 +123,7 @@ pub struct IntentService {
     /// Whether the events were read by this very command, so that it need not read them again.
     is_fresh: bool,
     /// Why the shared store could not be asked; what is known is then the last state.
-    offline: Option<String>,
+    offline: Option<OfflineStore>,
     host: Arc<dyn RegistryHost>,
     registry: IntentRegistry,
     database: PathBuf,
@@ -127,7 +141,7 @@ impl IntentService {
     #[tracing::instrument(name = "open registry", skip_all)]
     pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
         let mut shell = Self::unread(workspace)?.in_workspace(workspace);
-        match shell.catch_up_from_cache() {
+        match shell.catch_up_unless_silent() {
             Err(ServiceError::Store(StoreError::Unreachable { store, why })) => {
                 shell.go_offline(store, why)?;
             }
@@ -206,15 +220,28 @@ impl IntentService {
         };
         self.registry = snapshot.into();
         let age = self.cache.as_ref().and_then(RegistryCache::age).unwrap_or_default();
-        let minutes = age.as_secs() / 60;
-        self.offline =
-            Some(format!("{store} cannot be reached ({why}); this is the state of {minutes} minutes ago"));
+        let age = match age.as_secs() {
+            seconds @ 0..120 => count(usize::try_from(seconds).unwrap_or_default(), "second"),
+            seconds => format!("{} minutes", seconds / 60),
+        };
+        let shown = format!("{store} cannot be reached ({why}); this is the state of {age} ago");
+        self.offline = Some(OfflineStore { store, why, shown });
         Ok(())
     }
 
     /// Returns why the shared store could not be asked, and how old the shown state is.
     pub fn offline(&self) -> Option<&str> {
-        self.offline.as_deref()
+        self.offline.as_ref().map(|offline| &*offline.shown)
+    }
+
+    /// Refuses if the shared store could not be asked: what is known is too old to decide from.
+    pub fn require_store(&self) -> Result<(), ServiceError> {
+        match &self.offline {
+            Some(OfflineStore { store, why, .. }) => {
+                Err(StoreError::Unreachable { store: store.clone(), why: why.clone() }.into())
+            }
+            None => Ok(()),
+        }
     }
 
     pub const fn is_shared(&self) -> bool {
@@ -227,6 +254,7 @@ impl IntentService {
             log: store.log(LOG_NAME),
             leases: store.leases(LOG_NAME),
             lives: store.leases(LIVES_NAME).filter(|_| store.is_shared()),
+            lease_readings: LeaseReadings::default(),
             is_shared: store.is_shared(),
             observations: (store.is_shared() && store.leases(LIVES_NAME).is_none())
                 .then(IntentObservations::default),
@@ -368,6 +396,7 @@ impl IntentService {
         command: &RegistryCommand,
         tree: &TreeFacts,
     ) -> Result<CommandResult, ServiceError> {
+        self.require_store()?;
         let mut may_be_written = false;
         let done = self
             .try_execute(command, tree, &mut may_be_written)
@@ -389,13 +418,14 @@ impl IntentService {
     /// Renews the leases of an owner's open intents once a third of the lease has passed.
     pub fn touch(&self, by: &IntentOwner) -> Result<(), ServiceError> {
         // Without a clock only events show that an owner is there, and use does not merit one.
-        let (Some(leases), None) = (&self.leases, &self.offline) else { return Ok(()) };
+        let (Some(leases), None) = (&self.leases, self.offline()) else { return Ok(()) };
         let seen = self.command_context()?;
         for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
             let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
             // A shared store tells only an upper bound of the time left, so that use always renews.
             if self.is_shared || left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
                 leases.renew(intent.id.as_str(), Duration::from_secs(intent.lease.seconds))?;
+                self.lease_readings.forget();
             }
         }
         Ok(())
@@ -457,10 +487,11 @@ impl IntentService {
             }
             let before = self.registry.head().seq.0;
             let bytes = encode(&event);
-            self.begin_life(&event)?;
+            let begun = self.begin_life(&event, n_tries == 0)?;
             match self.log.append(before, command.id.as_str(), &bytes)? {
                 AppendOutcome::At(_) => {
                     self.registry.apply_stored(&event, Digest::of(&bytes));
+                    self.lease_readings.go_on(before, begun);
                     self.cut_if_due();
                     drop(turn);
                     let notices = event.notices.clone();
@@ -517,8 +548,12 @@ impl IntentService {
 
     /// Makes the life and the lease that an event gives run in a shared store before the event is there: an intent that
     /// lives nowhere is over for everyone.
-    fn begin_life(&self, event: &RegistryEvent) -> Result<(), ServiceError> {
-        let (Some(lives), Some(leases)) = (&self.lives, &self.leases) else { return Ok(()) };
+    fn begin_life(
+        &self,
+        event: &RegistryEvent,
+        is_first_try: bool,
+    ) -> Result<Option<BegunLife>, ServiceError> {
+        let (Some(lives), Some(leases)) = (&self.lives, &self.leases) else { return Ok(None) };
         let (id, life, lease) = match &event.change {
             RegistryChange::Granted { declaration, .. } | RegistryChange::Queued { declaration } => {
                 (&declaration.intent_id, declaration.ttl_seconds, declaration.lease_seconds)
@@ -529,13 +564,19 @@ impl IntentService {
             }
             RegistryChange::Released { intent_id, work: Some(work), .. } => match work.hold_seconds {
                 Some(seconds) => (intent_id, seconds, seconds),
-                None => return Ok(()),
+                None => return Ok(None),
             },
-            _ => return Ok(()),
+            _ => return Ok(None),
         };
-        lives.renew(id.as_str(), Duration::from_secs(life))?;
-        leases.renew(id.as_str(), Duration::from_secs(lease))?;
-        Ok(())
+        // Landing has a time of its own: the lease of the work before ends by itself, without a key.
+        let is_new =
+            self.registry.intent(id).is_none() || matches!(event.change, RegistryChange::Released { .. });
+        let is_new = is_new && is_first_try;
+        for (store, seconds) in [(lives, life), (leases, lease)] {
+            let lasts = Duration::from_secs(seconds);
+            if is_new { store.begin(id.as_str(), lasts) } else { store.renew(id.as_str(), lasts) }?;
+        }
+        Ok(Some(BegunLife { intent_id: id.clone(), life, lease }))
     }
 
     /// Waits for the turn to append. Unless `patient`, returns as soon as the log moves, to decide again: there may

@@ -51,7 +51,10 @@ pub fn start(
     let mut desk = if request.offline {
         StartHandler::open_offline(workspace, caller)?
     } else {
-        StartHandler::open(workspace, caller, IntentService::open(workspace)?)?
+        let service = IntentService::open(workspace)?;
+        // An old state proves nothing about others, so it neither grants nor blocks.
+        service.require_store()?;
+        StartHandler::open(workspace, caller, service)?
     };
     let command = command_id(request)?;
     let intent_id =

@@ -30,6 +30,17 @@ struct StartOverlaps<'a> {
     overlapping: Vec<&'a RelatedIntent>,
 }
 
+impl StartOverlaps<'_> {
+    /// Returns whether every intent that blocks the start is finished and waits for its landing.
+    fn only_landing_holds(&self) -> bool {
+        let is_landing = |id: &IntentId| {
+            let mut found = self.overlapping.iter().filter(|other| other.intent_id == *id);
+            found.any(|other| other.recommended_action == RelatedIntentAction::WaitForItsLanding)
+        };
+        !self.intents.is_empty() && self.runs.is_empty() && self.intents.iter().all(is_landing)
+    }
+}
+
 fn is_expired(other: &RelatedIntent) -> bool {
     other.ownership == Ownership::Expired
 }
@@ -139,6 +150,13 @@ impl StartHandler<'_> {
                 let lacking = decision.lacking.iter().filter(|work| work.is_on_line);
                 let words: Vec<String> = lacking.map(lacking_words).collect();
                 format!("{}: fetch and rebase first, then start again; do not edit", words.join("; "))
+            }
+            (StartNextStep::CoordinateWithOwner | StartNextStep::CoordinateWithStaleOwner, _)
+                if met.only_landing_holds() =>
+            {
+                "a finished change of another agent keeps others off these paths until it has landed: wait for its push, \
+                 start with `--queue`, or narrow the scope; do not edit"
+                    .into()
             }
             (StartNextStep::EditInScope, Some(id)) => {
                 format!("edit only the declared paths, then `probity finish {}`", short(id))

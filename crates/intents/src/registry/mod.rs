@@ -276,6 +276,11 @@ impl IntentRegistry {
         found.unwrap_or(text)
     }
 
+    /// Returns the command that the last event carried out; `None` if there is no event.
+    pub fn last_command(&self) -> Option<&CommandId> {
+        self.command_order.get(&self.head.seq)
+    }
+
     /// Returns the number of intents, open or closed.
     pub fn n_intents(&self) -> usize {
         self.intents.len()

@@ -27,7 +27,7 @@ const FILTERS: &[Filter] = &[
     Filter { pattern: r#"": ?\d{10,19}\b"#, replacement: r#"": "[TIME]""# },
     Filter { pattern: r"\b\d+ ms\b", replacement: "[DURATION]" },
     Filter { pattern: r#""(duration_ms|round_trip_ms)": ?\d+"#, replacement: r#""$1": "[DURATION]""# },
-    Filter { pattern: r"\bstate of \d+ minutes ago\b", replacement: "state of [DURATION] ago" },
+    Filter { pattern: r"\bstate of \d+ (?:minutes|seconds?) ago\b", replacement: "state of [DURATION] ago" },
     Filter { pattern: r"\((?:\d+ h )?\d+ (?:s|min) ago\)", replacement: "([DURATION] ago)" },
     Filter { pattern: r"\b(?:\d+ h )?\d+ (?:s|min) left\b", replacement: "[DURATION] left" },
     Filter { pattern: r"\bexpires in (?:\d+ h )?\d+ (?:s|min)\b", replacement: "expires in [DURATION]" },

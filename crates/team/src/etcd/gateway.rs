@@ -38,7 +38,7 @@ pub struct EtcdTimeouts {
 
 impl Default for EtcdTimeouts {
     fn default() -> Self {
-        Self { member: Duration::from_millis(2_500), store: Duration::from_secs(8) }
+        Self { member: Duration::from_millis(2_500), store: Duration::from_secs(5) }
     }
 }
 
@@ -78,6 +78,13 @@ enum TryFault {
 pub(super) struct Traffic {
     pub(super) requests: AtomicU64,
     pub(super) bytes: AtomicU64,
+}
+
+impl Traffic {
+    fn count_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        tracing::trace!(target: "probity::work", store_requests = 1_u64);
+    }
 }
 
 pub(super) struct Gateway {
@@ -251,7 +258,7 @@ impl Gateway {
             request = request.header("Authorization", token);
         }
         let request = request.config().timeout_global(Some(wait)).build();
-        self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+        self.traffic.count_request();
         let response = request.send(&body[..]).map_err(|error| self.unreachable(error.to_string()))?;
         if response.status().as_u16() != 200 {
             return Err(self.unreachable(format!("the watch was answered with {}", response.status())));
@@ -312,7 +319,7 @@ impl Gateway {
             request = request.header("Authorization", token);
         }
         let request = request.config().timeout_global(Some(self.timeouts.member)).build();
-        self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+        self.traffic.count_request();
         let mut response = request.send(body).map_err(|error| transport_fault(&error))?;
         let status = response.status().as_u16();
         let read = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
@@ -342,7 +349,9 @@ fn transport_fault(error: &ureq::Error) -> TryFault {
             TryFault::NotSent(why)
         }
         // A certificate that is not trusted ends the handshake, before anything was asked.
-        ureq::Error::Io(io) if is_handshake_fault(io) => TryFault::NotSent(why),
+        ureq::Error::Io(io) if is_handshake_fault(io) => {
+            TryFault::NotSent(format!("{why}: `ca` in `[team]`, or `--ca`, names who signed it"))
+        }
         _ => TryFault::Silent(why),
     }
 }

@@ -35,6 +35,16 @@ impl EtcdLeases {
         Ok(answer.kvs.into_iter().next())
     }
 
+    /// Makes the key of an owner end with a new lease.
+    fn grant(&self, owner: &str, seconds: u64) -> Result<(), StoreError> {
+        let question = LeaseQuestion { TTL: Some(Number(seconds)), ID: None };
+        let granted: LeaseAnswer = self.gateway.read("/v3/lease/grant", &question)?;
+        let (key, value) = (self.key(owner).into(), seconds.to_string().into());
+        let question = PutQuestion { key, value, lease: Some(granted.ID) };
+        let _: PlainAnswer = self.gateway.read("/v3/kv/put", &question)?;
+        Ok(())
+    }
+
     fn revoke(&self, lease: Number) -> Result<(), StoreError> {
         let question = LeaseQuestion { ID: Some(lease), TTL: None };
         match self.gateway.read::<PlainAnswer>("/v3/lease/revoke", &question) {
@@ -43,6 +53,10 @@ impl EtcdLeases {
             Err(error) => Err(error),
         }
     }
+}
+
+fn promised_seconds(lasts: Duration) -> u64 {
+    lasts.as_secs().max(MIN_LEASE_SECONDS)
 }
 
 /// Returns the promised seconds that a key names.
@@ -56,7 +70,7 @@ impl LeaseStore for EtcdLeases {
         if lasts.is_zero() {
             return self.end(owner);
         }
-        let seconds = lasts.as_secs().max(MIN_LEASE_SECONDS);
+        let seconds = promised_seconds(lasts);
         let before = self.found(owner)?;
         if let Some(found) = before.as_ref().filter(|found| promised(found) == Some(seconds)) {
             let question = LeaseQuestion { ID: Some(found.lease), TTL: None };
@@ -65,16 +79,18 @@ impl LeaseStore for EtcdLeases {
                 return Ok(());
             }
         }
-        let question = LeaseQuestion { TTL: Some(Number(seconds)), ID: None };
-        let granted: LeaseAnswer = self.gateway.read("/v3/lease/grant", &question)?;
-        let (key, value) = (self.key(owner).into(), seconds.to_string().into());
-        let question = PutQuestion { key, value, lease: Some(granted.ID) };
-        let _: PlainAnswer = self.gateway.read("/v3/kv/put", &question)?;
+        self.grant(owner, seconds)?;
         match before {
             // The key moved to the new lease, so that nothing ends with the old one.
             Some(found) if found.lease != Number(0) => self.revoke(found.lease),
             _ => Ok(()),
         }
+    }
+
+    /// An owner without a lease has none to look for.
+    fn begin(&self, owner: &str, lasts: Duration) -> Result<(), StoreError> {
+        check_sizes(owner, &[])?;
+        if lasts.is_zero() { Ok(()) } else { self.grant(owner, promised_seconds(lasts)) }
     }
 
     fn end(&self, owner: &str) -> Result<(), StoreError> {

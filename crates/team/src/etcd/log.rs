@@ -10,8 +10,8 @@ use super::wire::{
 };
 use probity_storage::StoreError;
 use probity_storage::ports::{
-    AppendOutcome, CutOutcome, EventLog, EventRecord, LogSnapshot, MAX_EVENTS_PER_READ, MAX_NEWS_EVENTS,
-    check_sizes,
+    AppendOutcome, CutOutcome, EventLog, EventRecord, EventsSince, LogSnapshot, MAX_EVENTS_PER_READ,
+    MAX_NEWS_EVENTS, check_sizes,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -105,7 +105,11 @@ impl EtcdLog {
             ],
             ..TxnQuestion::default()
         };
-        let answer: TxnAnswer = self.gateway.read(TXN, &question)?;
+        self.page(seq, &self.gateway.read(TXN, &question)?)
+    }
+
+    /// Returns the events after `seq` of an answer with them and the pointer to the snapshot.
+    fn page(&self, seq: u64, answer: &TxnAnswer) -> Result<Vec<EventRecord>, StoreError> {
         let records = self.records(seq, answer.found(0))?;
         let cut_at = self.parse_pointer(answer.found(1))?.map(|pointer| pointer.at).filter(|at| *at > seq);
         match (records, cut_at) {
@@ -178,6 +182,28 @@ impl EventLog for EtcdLog {
                 return Ok(records);
             }
         }
+    }
+
+    /// Compares the command of the known event, which is much shorter than the event.
+    fn read_since(&self, seq: u64, command: &str, limit: usize) -> Result<EventsSince, StoreError> {
+        let n_wanted = limit.min(EVENTS_PER_RANGE);
+        let question = TxnQuestion {
+            compare: vec![Compare::value(self.keys.command(command), seq.to_string().into())],
+            success: vec![
+                TxnOperation::Range(self.events_after(seq, n_wanted)),
+                TxnOperation::get(self.keys.snapshot()),
+            ],
+            ..TxnQuestion::default()
+        };
+        let answer: TxnAnswer = self.gateway.read(TXN, &question)?;
+        if !answer.succeeded {
+            return Ok(EventsSince::Including(self.read_after(seq.saturating_sub(1), limit)?));
+        }
+        let mut records = self.page(seq, &answer)?;
+        if records.len() == n_wanted && n_wanted < limit {
+            records.extend(self.read_after(seq + n_wanted as u64, limit - n_wanted)?);
+        }
+        Ok(EventsSince::After(records))
     }
 
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {

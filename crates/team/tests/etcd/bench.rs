@@ -5,7 +5,7 @@
 
 use super::claim_workers::{ClaimRun, judged_by_witness, run_workers};
 use super::{NO_ETCD, options, store};
-use probity_storage::ports::{AppendOutcome, StorageEngine};
+use probity_storage::ports::{AppendOutcome, EventsSince, StorageEngine};
 use probity_storage::sqlite::SqliteStore;
 use probity_team::etcd::{EtcdOptions, EtcdStore};
 use probity_testkit::etcd_cluster::EtcdCluster;
@@ -18,6 +18,8 @@ const EVENTS: u64 = 2_000;
 const WORKERS: usize = 8;
 /// What 10,000 open intents of some 600 bytes come to.
 const SNAPSHOT_BYTES: usize = 6_000_000;
+
+const MAX_WARM_READ_BYTES: u64 = 2_000;
 
 /// Claims per second: each is two events.
 fn claims_per_second(n_events: u64, took: Duration) -> u128 {
@@ -68,20 +70,23 @@ fn claims_per_second_beside_sqlite() {
 }
 
 #[test]
-#[ignore = "a measurement: `cargo xtask team bench`"]
-fn a_warm_read_is_one_round_trip() {
+fn a_warm_read_is_one_short_round_trip() {
     let Some(cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
     let store = store(cluster.endpoints());
-    let log = store.log("l");
-    assert_eq!(log.append(0, "a", &[b'x'; 1_200]).expect("appends"), AppendOutcome::At(1));
+    let log = store.log("intents");
+    let command = "01a1f048-15d3-7549-a552-22eca9fea0ab";
+    assert_eq!(log.append(0, command, &[b'x'; 1_200]).expect("appends"), AppendOutcome::At(1));
     let before = store.traffic();
     let began = Instant::now();
-    assert_eq!(log.read_after(0, 1_000).expect("reads").len(), 1);
+    assert_eq!(log.read_since(1, command, 1_000).expect("reads"), EventsSince::After(Vec::new()));
     let took = began.elapsed();
     let (requests, bytes) = store.traffic();
     let (requests, bytes) = (requests - before.0, bytes - before.1);
-    println!("a read of the last event (1.2 kB), nothing new: {requests} request, {bytes} bytes, {took:.1?}");
+    println!(
+        "a read with nothing new behind an event of 1.2 kB: {requests} request, {bytes} bytes, {took:.1?}"
+    );
     assert_eq!(requests, 1);
+    assert!(bytes <= MAX_WARM_READ_BYTES, "{bytes} bytes");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::commands::identity::IdentityArgs;
 use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::change::{
-    ClaimRelationWord, Coordination, DetailLevel, PromoteRequest, RelatedIntent, StartAnswer, StartObstacle,
-    StartRequest,
+    ClaimRelationWord, Coordination, DetailLevel, PromoteRequest, RelatedIntent, RelatedIntentAction,
+    StartAnswer, StartObstacle, StartRequest,
 };
 use probity_changes::registry::Caller;
 use probity_core::text::short_id;
@@ -295,14 +295,17 @@ fn show_start(answer: &StartAnswer) {
     for neighbor in &answer.workspace.concurrent_intents {
         let paths: Vec<String> =
             neighbor.hard_overlap.iter().chain(&neighbor.soft_overlap).map(ToString::to_string).collect();
+        let state = match neighbor.recommended_action {
+            RelatedIntentAction::WaitForItsLanding => "finished, and waits for its landing",
+            _ => ownership_label(neighbor.ownership, neighbor.handle_kept),
+        };
         ui::print_row(
             "held",
             format_args!(
-                "{} by {}{} ({}) since {}: {}",
+                "{} by {}{} ({state}) since {}: {}",
                 paths.join(", "),
                 neighbor.agent_label,
                 host_words(neighbor),
-                ownership_label(neighbor.ownership, neighbor.handle_kept),
                 neighbor.declared_at,
                 neighbor.intent
             ),
