@@ -200,6 +200,9 @@ probity_core::word_enum! {
         NotUtf8 = "not_utf8",
         /// Read, but some places could not be parsed: see the finding.
         SyntaxErrors = "syntax_errors",
+        /// The places that could not be parsed may be right: all brackets match, and the grammar of the language is known
+        /// to be incomplete.
+        UnknownSyntax = "unknown_syntax",
     }
 }
 

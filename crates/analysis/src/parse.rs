@@ -5,7 +5,7 @@
 
 use crate::facts::{FileFacts, FileNote, SourceRange};
 use crate::language::{Language, NodeKindTable};
-use crate::{macro_lines, preprocessor, visit};
+use crate::{brackets, macro_lines, newer_syntax, preprocessor, visit};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser, Tree};
@@ -36,16 +36,76 @@ fn read_text(language: Language, bytes: &[u8]) -> FileFacts {
         return FileFacts { notes: vec![FileNote::TooHard], ..FileFacts::default() };
     };
     let mut facts = visit::visit(language, &tree, bytes);
-    if facts.n_errors > 0 && matches!(language, Language::C | Language::Cpp) {
-        (facts.errors, facts.n_errors) = errors_beside_macros(language, bytes, &facts);
+    if facts.n_errors > 0 {
+        if matches!(language, Language::C | Language::Cpp) {
+            (facts.errors, facts.n_errors) = errors_beside_macros(language, bytes, &facts);
+        } else if let Some(read) = read_in_older_syntax(language, bytes) {
+            facts = if read.n_errors < facts.n_errors { read } else { facts };
+        }
     }
     if std::str::from_utf8(bytes).is_err() {
         facts.notes.push(FileNote::NotUtf8);
     }
     if facts.n_errors > 0 {
         facts.notes.push(FileNote::SyntaxErrors);
+        if may_be_right(language, bytes, &facts.errors) {
+            facts.notes.push(FileNote::UnknownSyntax);
+        }
     }
     facts
+}
+
+fn read_in_older_syntax(language: Language, bytes: &[u8]) -> Option<FileFacts> {
+    let text = newer_syntax::in_older_syntax(language, bytes)?;
+    Some(visit::visit(language, &parse(language, &text)?, &text))
+}
+
+/// Returns true if what could not be parsed may be right: all brackets match, and the grammar of Kotlin lags behind, or in C
+/// and C++ every such place has a macro or a construct that the grammars do not know.
+fn may_be_right(language: Language, bytes: &[u8], errors: &[SourceRange]) -> bool {
+    match language {
+        Language::C | Language::Cpp => {
+            let lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
+            errors.iter().all(|error| has_unknown_construct(&lines, *error))
+                && brackets::are_matched(language, &preprocessor::without_directives(bytes))
+        }
+        Language::Kotlin => brackets::are_matched(language, bytes),
+        _ => false,
+    }
+}
+
+/// Returns true if the first lines of an error, or the one before it, have a name in capitals or newer syntax.
+fn has_unknown_construct(lines: &[&[u8]], error: SourceRange) -> bool {
+    const NEWER: [&[u8]; 16] = [
+        b"[[",
+        b"...",
+        b"goto *",
+        b"consteval",
+        b"constexpr",
+        b"co_",
+        b"decltype",
+        b"export",
+        b"import",
+        b"module",
+        b"nullptr",
+        b"requires",
+        b"signals",
+        b"slots",
+        b"typeof",
+        b"using enum",
+    ];
+    const MAX_LINES: u32 = 3;
+    let first = error.start_line.saturating_sub(2);
+    let last = error.end_line.min(error.start_line + MAX_LINES);
+    let near = (first..last).filter_map(|line| lines.get(line as usize));
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let is_macro = |word: &[u8]| {
+        word.len() > 2 && word.iter().any(u8::is_ascii_uppercase) && !word.iter().any(u8::is_ascii_lowercase)
+    };
+    near.into_iter().any(|line| {
+        line.split(|byte| !is_word(byte)).any(is_macro)
+            || NEWER.iter().any(|part| line.windows(part.len()).any(|window| window == *part))
+    })
 }
 
 /// Returns the errors that remain when the idioms of the preprocessor are left out, as few as need be.

@@ -37,7 +37,7 @@ struct OpenConditional {
 }
 
 /// Blanks every directive, and all branches of each conditional except one.
-fn without_directives(source: &[u8]) -> Vec<u8> {
+pub(crate) fn without_directives(source: &[u8]) -> Vec<u8> {
     let mut text = source.to_vec();
     let mut open: Vec<OpenConditional> = Vec::new();
     let mut is_comment = false;

@@ -208,9 +208,22 @@ fn declared_in(file: &CorpusFile) -> Vec<u64> {
     let units = file.facts.units.iter().filter(|unit| unit.kind != UnitKind::Lambda);
     let units = units.filter_map(|unit| unit.name.rsplit('.').next());
     let mut names: Vec<u64> = bound.chain(units.map(|name| hash::of_bytes(name.as_bytes()))).collect();
+    names.extend(kotlin_facades(file).iter().map(|name| hash::of_bytes(name.as_bytes())));
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Returns the classes that Java sees the functions of a Kotlin file in. An annotation may choose the name: it is
+/// usually that of the file.
+fn kotlin_facades(file: &CorpusFile) -> Vec<String> {
+    if file.language != Language::Kotlin {
+        return Vec::new();
+    }
+    let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
+    let stem = name.trim_end_matches(".kt");
+    let is_named = file.facts.symbols.iter().any(|symbol| symbol == "JvmName");
+    std::iter::once(format!("{stem}Kt")).chain(is_named.then(|| stem.to_owned())).collect()
 }
 
 /// The names that importers of one module can rely on.
@@ -220,6 +233,8 @@ pub(crate) struct ModuleNames {
     hidden: BTreeSet<u64>,
     /// True if the module may have other names, too.
     is_open: bool,
+    /// The imports that take whatever another module has.
+    globs: Vec<u32>,
 }
 
 impl ModuleNames {
@@ -242,10 +257,9 @@ impl ModuleNames {
             matches!(name.role(), NameRole::Declared | NameRole::Imported) || name.is_definition()
         });
         let is_glob = |module: &str| module.ends_with("::*");
-        let has_glob = facts
-            .imports
-            .iter()
-            .any(|import| is_glob(&import.module) || import.names.iter().any(|name| name == "*"));
+        let globs = facts.imports.iter().zip(0u32..);
+        let globs = globs.filter(|(import, _)| import.names.iter().any(|name| name == "*"));
+        let has_glob = facts.imports.iter().any(|import| is_glob(&import.module));
         let exported: BTreeSet<u64> = facts.exports.iter().map(|&name| symbol(name)).collect();
         let hidden = facts.units.iter().filter(|unit| {
             unit.parent == Some(0)
@@ -263,16 +277,22 @@ impl ModuleNames {
             is_open: has_glob
                 || facts.n_errors > 0
                 || facts.symbols.iter().any(|symbol| DYNAMIC_NAMES.contains(&symbol)),
+            globs: globs.map(|(_, index)| index).collect(),
         }
     }
 
-    /// Returns true if the module certainly has no such name.
+    /// Returns the imports that take whatever another module has: it may have names that the module itself lacks.
+    pub(crate) fn globs(&self) -> &[u32] {
+        &self.globs
+    }
+
+    /// Returns true if the module certainly has no such name, except for what its globs take.
     pub(crate) fn lacks(&self, name: &str) -> bool {
         !self.is_open && !self.names.contains(&hash::of_bytes(name.as_bytes()))
     }
 
     /// Returns true if the module certainly has the name for itself alone.
     pub(crate) fn hides(&self, name: &str) -> bool {
-        !self.is_open && self.hidden.contains(&hash::of_bytes(name.as_bytes()))
+        !self.is_open && self.globs.is_empty() && self.hidden.contains(&hash::of_bytes(name.as_bytes()))
     }
 }

@@ -89,6 +89,7 @@ fn chunks(references: &[FileReference]) -> BTreeMap<u32, &[FileReference]> {
 
 struct RemovedDeclarations<'a> {
     before: &'a AnalysisRun,
+    after: &'a AnalysisRun,
     moves: &'a MovedFiles,
     /// For names that are candidates: the earlier files that declare them at the top level or in a class, and
     /// whether other files can use them.
@@ -142,6 +143,7 @@ impl<'a> RemovedDeclarations<'a> {
         };
         Self {
             before,
+            after,
             moves,
             declared,
             unreadable: after
@@ -234,8 +236,8 @@ impl<'a> RemovedDeclarations<'a> {
     fn removed_module(&self, candidate: &ReferenceCandidate<'_>) -> Option<u32> {
         let module = candidate.reference.name.as_str();
         if candidate.language == Language::CSharp {
-            let gone = self.gone_packages.iter().find(|(package, _)| *package == module)?;
-            return Some(gone.1);
+            let gone = self.gone_packages.iter().find(|(package, _)| *package == module);
+            return gone.map(|(_, file)| *file).or_else(|| self.removed_class(module));
         }
         let tail = match candidate.language {
             Language::Python => module.trim_start_matches('.').replace('.', "/"),
@@ -262,6 +264,21 @@ impl<'a> RemovedDeclarations<'a> {
                 && self.was_used(candidate, file)
         };
         self.gone.iter().copied().find(is_it)
+    }
+
+    /// Returns the file of the earlier run that declared a class by its whole name, if the class is gone: `using static
+    /// A.B`.
+    fn removed_class(&self, path: &str) -> Option<u32> {
+        let (namespace, class) = path.rsplit_once('.')?;
+        let of_namespace = |run: &AnalysisRun, file: u32| {
+            let mut packages = run.references.iter().filter(|it| it.kind == ReferenceKind::Package);
+            packages.any(|it| it.file == file && it.name == namespace)
+        };
+        let declares = |run: &AnalysisRun| {
+            let mut classes = run.units.iter().filter(|it| it.kind == UnitKind::Class && it.symbol == class);
+            classes.find(|it| of_namespace(run, it.file)).map(|it| it.file)
+        };
+        declares(self.before).filter(|_| declares(self.after).is_none())
     }
 
     /// Returns true unless the file of the reference existed and did not depend on the other.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Version of the analyzer. It changes whenever the same bytes could give another run.
-pub const ANALYZER: &str = concat!("probity-analysis/", env!("CARGO_PKG_VERSION"), "+6");
+pub const ANALYZER: &str = concat!("probity-analysis/", env!("CARGO_PKG_VERSION"), "+7");
 
 /// Limits and thresholds. A value above a threshold is a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

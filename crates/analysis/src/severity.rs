@@ -6,7 +6,7 @@
 //! nowhere and a file that cannot be read are as harmful there as elsewhere.
 
 use crate::corpus::{self, CorpusFile};
-use crate::facts::{FileFacts, SourceRange};
+use crate::facts::{FileFacts, FileNote, SourceRange};
 use crate::finding::{CloneType, CodeLocation, Confidence, FindingDraft, FindingFamily, Severity};
 use crate::language::{self, Language};
 use crate::settings::AnalysisSettings;
@@ -139,8 +139,9 @@ impl SeverityContext<'_> {
             _ if self.is_sample_data() => Severity::Info,
             // A script is text that expands to commands; no grammar can parse all of it.
             Language::Bash => Severity::Info,
+            // Macros of other files, or syntax newer than the grammar.
+            _ if file.facts.notes.contains(&FileNote::UnknownSyntax) => Severity::Info,
             language if language::spec(language).strict_grammar => Severity::Critical,
-            // What macros hide was left out before.
             _ => Severity::Warning,
         }
     }

@@ -36,7 +36,10 @@ impl PackageIndex {
             return self.whole_package(tree, from, package);
         }
         if file.language == Language::CSharp {
-            return self.whole_package(tree, from, &path);
+            return match self.whole_package(tree, from, &path) {
+                ImportTarget::External => self.class_of_namespace(&path),
+                found => found,
+            };
         }
         // The longest prefix that is a package, and the name after it: `a.b.C.member`.
         let cuts: Vec<usize> = path.match_indices('.').map(|(dot, _)| dot).rev().collect();
@@ -49,13 +52,27 @@ impl PackageIndex {
             if let Some(files) = self.files.get(&package) {
                 // A file that cannot be read completely may declare it.
                 let is_read = files.iter().all(|&file| tree.files[file as usize].facts.n_errors == 0);
-                // Kotlin files declare properties and aliases that are not units, PHP files functions and constants.
-                let is_complete =
-                    is_read && file.language == Language::Java && name.starts_with(char::is_uppercase);
+                // Kotlin files declare properties and aliases that are not units, PHP files functions and constants. To
+                // Java the functions of a Kotlin file are members of a class, whose name an annotation may choose.
+                let names_class =
+                    |file: &u32| tree.files[*file as usize].facts.symbols.iter().any(|it| it == "JvmName");
+                let is_complete = is_read
+                    && file.language == Language::Java
+                    && name.starts_with(char::is_uppercase)
+                    && !name.ends_with("Kt")
+                    && !files.iter().any(names_class);
                 return if is_complete { ImportTarget::Missing } else { ImportTarget::External };
             }
         }
         ImportTarget::External
+    }
+
+    /// Returns the file of a class by its whole name: `using static A.B`.
+    fn class_of_namespace(&self, path: &str) -> ImportTarget {
+        let name = path.rsplit_once('.');
+        let name = name.map(|(namespace, class)| (key(Language::CSharp, namespace), class.to_owned()));
+        let file = name.and_then(|name| self.names.get(&name));
+        file.map_or(ImportTarget::External, |&file| ImportTarget::Files(vec![file]))
     }
 
     /// Returns the files of a package that declare a name the importing file uses.

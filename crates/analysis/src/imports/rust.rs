@@ -56,6 +56,7 @@ impl CrateModules {
     /// begin elsewhere.
     pub(super) fn name_in_module<'a>(
         &self,
+        tree: &SourceTree<'_>,
         from: u32,
         import: &'a ImportStatement,
     ) -> Option<NameInModule<'a>> {
@@ -63,7 +64,14 @@ impl CrateModules {
         let is_relative = matches!(first, "self" | "super");
         let library = self.libraries.get(first);
         let is_absolute = first == "crate" || library.is_some();
-        if import.kind == ImportKind::Part || !(is_absolute || is_relative && !import.inner) {
+        // `use a::name` after `mod a;`
+        let is_child = || {
+            let facts = &tree.files[from as usize].facts;
+            let is_module = |it: &ImportStatement| it.kind == ImportKind::Part && it.module == first;
+            !import.inner && import.module.contains("::") && facts.imports.iter().any(is_module)
+        };
+        let is_known = is_absolute || is_relative && !import.inner || is_child();
+        if import.kind == ImportKind::Part || !is_known {
             return None;
         }
         // Elsewhere the root of the crate is unknown: a manifest may name any file.

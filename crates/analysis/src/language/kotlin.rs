@@ -48,7 +48,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     entry_points: &["main"],
     constructors: &["constructor"],
     imports,
-    strict_grammar: true,
+    strict_grammar: false,
     free_names: FreeNameRule::CalleesAndTypes,
 };
 

@@ -73,7 +73,13 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Constant, &["boolean", "null"]),
         (
             NodeRole::TypeUse,
-            &["named_type", "object_creation_expression", "base_clause", "class_interface_clause"],
+            &[
+                "named_type",
+                "object_creation_expression",
+                "base_clause",
+                "class_interface_clause",
+                "use_declaration",
+            ],
         ),
     ],
     operators: &["&&", "||", "??", "and", "or", "??="],
@@ -90,7 +96,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
 /// Reads `use A\B\C;` and the inclusion of a file with a literal name.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let module = if node.kind() == "namespace_use_clause" {
-        node.named_child(0).map(|name| text(name, source))
+        node.named_child(0).map(|name| grouped(node, text(name, source), source))
     } else {
         node.named_child(0).filter(|name| name.kind() == "string").map(|name| {
             let path = unquoted(name, source);
@@ -98,4 +104,14 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
         })
     };
     found.extend(module.map(|module| ImportStatement::load(node, module)));
+}
+
+/// Puts the prefix of a group before a name: `use A\{B, C};`.
+fn grouped(clause: Node<'_>, name: String, source: &[u8]) -> String {
+    let group = clause.parent().filter(|group| group.kind() == "namespace_use_group");
+    let prefix = group.and_then(|group| group.prev_named_sibling());
+    match prefix.filter(|prefix| prefix.kind() == "namespace_name") {
+        Some(prefix) => format!("{}\\{name}", text(prefix, source)),
+        None => name,
+    }
 }

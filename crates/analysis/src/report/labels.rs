@@ -85,6 +85,7 @@ pub(super) const fn note_text(note: FileNote) -> &'static str {
         FileNote::BadFacts => "its cached facts were damaged",
         FileNote::NotUtf8 => "read, with bytes that are no UTF-8",
         FileNote::SyntaxErrors => "read, but for places that do not parse",
+        FileNote::UnknownSyntax => "read, but for syntax that the parser does not know",
     }
 }
 

@@ -198,6 +198,10 @@ impl<'tree> SyntaxVisitor<'tree> {
         } else {
             self.name_role(cursor, kind, &parent, text, NamePosition { follows_dot, is_callee, is_key })
         };
+        if role == NameRole::Declared {
+            // A parameter or variable of that name is no module.
+            self.modules.remove(&symbol);
+        }
         self.facts.names.push(NameUse::new(symbol, is_definition, is_member, is_own, role));
         if parent.roles.has(NodeRole::Member)
             && parent.n_children == 0
@@ -247,7 +251,10 @@ impl<'tree> SyntaxVisitor<'tree> {
             FreeNameRule::NotBound => true,
             FreeNameRule::CalleesAndTypes => {
                 let is_base = parent.roles.has(NodeRole::Member) && parent.n_children == 0;
+                // `@Name` is the name of a class.
+                let is_annotation = parent.roles.has(NodeRole::Decorator);
                 let is_type = || match cursor.field_name() {
+                    _ if is_annotation => true,
                     Some("type") => true,
                     Some("name" | "declarator" | "alias") => false,
                     _ => is_type_name || parent.roles.has(NodeRole::TypeUse),

@@ -576,6 +576,70 @@ const BROKEN: &[ReferenceCase] = &[
         ],
         &[("tools/util.sh", None)],
     ),
+    // Other forms
+    case(
+        "typescript: a name behind `export *` is gone",
+        &[
+            ("src/util.ts", TS_UTIL),
+            ("src/index.ts", "export * from './util';\n"),
+            ("src/app.ts", "import { store } from './index';\n\nconsole.log(store(1));\n"),
+        ],
+        &[("src/util.ts", Some(TS_UTIL_LESS))],
+    ),
+    case(
+        "python: a name behind a wildcard import is gone",
+        &[
+            ("app/__init__.py", "from .util import *\n"),
+            ("app/util.py", PY_UTIL),
+            ("main.py", "from app import store\n\nprint(store(1))\n"),
+        ],
+        &[("app/util.py", Some(PY_UTIL_LESS))],
+    ),
+    case(
+        "rust: a re-export of a child module",
+        &[
+            ("Cargo.toml", "[package]\nname = \"m\"\n"),
+            ("src/lib.rs", "mod util;\n\npub use util::{load, store};\n"),
+            ("src/util.rs", RS_UTIL),
+        ],
+        &[("src/util.rs", Some(RS_UTIL_LESS))],
+    ),
+    case(
+        "java: an annotation of the package is gone",
+        &[
+            ("src/a/Mark.java", "package a;\n\npublic @interface Mark {}\n"),
+            ("src/a/Main.java", "package a;\n\n@Mark\npublic class Main {}\n"),
+        ],
+        &[("src/a/Mark.java", None)],
+    ),
+    case(
+        "csharp: a static using of a class that is gone",
+        &[
+            ("A.cs", "namespace N;\n\npublic static class A { public static int F() => 1; }\n"),
+            ("C.cs", "using static N.A;\n\nnamespace M;\n\npublic class C { int x = F(); }\n"),
+        ],
+        &[("A.cs", None)],
+    ),
+    case(
+        "php: a class of a group that is gone",
+        &[
+            ("src/A.php", "<?php\nnamespace App;\nclass A {}\n"),
+            ("src/C.php", "<?php\nnamespace App;\nclass C {}\n"),
+            (
+                "src/B.php",
+                "<?php\nnamespace Other;\nuse App\\{A, C};\nclass B { function f() { return [new A(), new C()]; } }\n",
+            ),
+        ],
+        &[("src/A.php", None)],
+    ),
+    case(
+        "php: a trait that is gone",
+        &[
+            ("src/Logs.php", "<?php\nnamespace App;\ntrait Logs {}\n"),
+            ("src/B.php", "<?php\nnamespace App;\nclass B { use Logs; }\n"),
+        ],
+        &[("src/Logs.php", None)],
+    ),
 ];
 
 const INNOCENT: &[ReferenceCase] = &[
@@ -985,6 +1049,56 @@ const INNOCENT: &[ReferenceCase] = &[
         "bash: a command",
         &[("main.sh", "build() {\n  make\n}\n\nbuild\n")],
         &[("main.sh", Some("make\n"))],
+    ),
+    // Other forms
+    case(
+        "typescript: a name moves behind `export *`",
+        &[
+            ("src/util.ts", TS_UTIL),
+            ("src/app.ts", "import { store } from './util';\n\nconsole.log(store(1));\n"),
+        ],
+        &[("src/util.ts", Some("export * from './store';\n")), ("src/store.ts", Some(TS_UTIL))],
+    ),
+    case(
+        "python: a parameter has the name of a module",
+        &[
+            ("util.py", PY_UTIL),
+            (
+                "main.py",
+                "import util\n\n\ndef run(util):\n    return util.store(1)\n\n\nprint(util.load(1))\n",
+            ),
+        ],
+        &[("util.py", Some(PY_UTIL_LESS))],
+    ),
+    case(
+        "java: a class becomes the functions of a Kotlin file",
+        &[
+            ("src/a/U.java", "package a;\n\npublic class U { public static int f() { return 1; } }\n"),
+            ("src/b/V.java", "package b;\n\nimport static a.U.f;\n\npublic class V { int x = f(); }\n"),
+        ],
+        &[("src/a/U.java", None), ("src/a/U.kt", Some("@file:JvmName(\"U\")\n\npackage a\n\nfun f() = 1\n"))],
+    ),
+    case(
+        "csharp: the parts of a class are joined",
+        &[
+            ("A.cs", "namespace N;\n\npublic partial class A { void F() { Helper(); } }\n"),
+            ("A.Helpers.cs", "namespace N;\n\npublic partial class A { void Helper() { } }\n"),
+        ],
+        &[
+            ("A.cs", Some("namespace N;\n\npublic class A { void F() { Helper(); } void Helper() { } }\n")),
+            ("A.Helpers.cs", None),
+        ],
+    ),
+    case(
+        "csharp: a class of a static using moves to another file",
+        &[
+            ("A.cs", "namespace N;\n\npublic static class A { public static int F() => 1; }\n"),
+            ("C.cs", "using static N.A;\n\nnamespace M;\n\npublic class C { int x = F(); }\n"),
+        ],
+        &[
+            ("A.cs", None),
+            ("B.cs", Some("namespace N;\n\npublic static class A { public static int F() => 2; }\n")),
+        ],
     ),
 ];
 

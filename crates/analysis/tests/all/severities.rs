@@ -93,3 +93,18 @@ fn a_flat_list_of_cases_is_a_matter_of_taste() {
     let text = format!("export function text(n) {{\n  switch (n) {{\n{cases}  }}\n  return null;\n}}\n");
     assert_eq!(severities(&[("src/a.js", &text)], FindingFamily::Complexity), [Severity::Info]);
 }
+
+#[test]
+fn what_only_the_grammar_does_not_know_is_a_notice() {
+    let texts = [
+        ("a.cpp", "class M : public A {\n public:\n  MOCK_METHOD(int, f, (int), (override));\n};\n"),
+        ("a.cpp", "int f() {\n  if consteval { return 1; } else { return 2; }\n}\n"),
+        ("a.kt", "annotation class A(val x: Array<String> = [])\n"),
+    ];
+    for (path, text) in texts {
+        let found = run(&[(path, text)]).findings;
+        let errors: Vec<Severity> =
+            found.iter().filter(|it| it.family == FindingFamily::ParseError).map(|it| it.severity).collect();
+        assert_eq!(errors, [Severity::Info], "{text}");
+    }
+}
