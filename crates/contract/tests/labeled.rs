@@ -233,3 +233,20 @@ fn texts_as_people_and_agents_write_them_that_nobody_looked_at_are_scored() {
     let sets = independent(include_str!("data/field_held_out.json"));
     score_independent("field, held out", &sets, false);
 }
+
+/// Terse chat, commit messages, templates and summaries of agents, written before the rules of their round were read and split in
+/// halves by a digest. Rules may be tuned on this half.
+#[test]
+fn texts_of_the_second_round_are_read_no_worse_than_before() {
+    let sets = independent(include_str!("data/second_round_tuned.json"));
+    let (total, caught) = score_independent("second round, tuned", &sets, true);
+    assert!(caught.false_alarms == 0);
+    assert!(total.precision() >= 90);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn texts_of_the_second_round_that_nobody_looked_at_are_scored() {
+    let sets = independent(include_str!("data/second_round_held_out.json"));
+    score_independent("second round, held out", &sets, false);
+}

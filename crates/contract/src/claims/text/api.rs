@@ -5,6 +5,7 @@ use super::phrase::has_exception;
 use crate::claims::Claim;
 use probity_prose::clauses::ParsedSentence;
 use probity_prose::lexicon::{self as lx, WordClass};
+use probity_prose::tokens::TokenKind;
 
 /// How far words of one statement stand apart.
 const REACH: usize = 8;
@@ -19,6 +20,8 @@ pub(super) fn unchanged(sentence: &ParsedSentence<'_>, at: usize, found: &mut Ve
         callers(sentence, at)
     } else if sentence.is(at, lx::PUBLIC) {
         nothing_public(sentence, at)
+    } else if sentence.says(at, "compat") {
+        compat(sentence, at)
     } else if sentence.says(at, "breaking") {
         no_breaking_change(sentence, at)
     } else {
@@ -158,12 +161,23 @@ fn stays(sentence: &ParsedSentence<'_>, at: usize) -> Option<usize> {
 
 /// "Backwards compatible", "compatibility is preserved".
 fn compatible(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
-    let start =
-        at.checked_sub(1).filter(|&it| sentence.says_any(it, "backward | backwards | api | source"))?;
+    let start = at
+        .checked_sub(1)
+        .filter(|&it| sentence.says_any(it, "backward | backwards | api | abi | binary | source"))?;
     if sentence.says(at, "compatible") {
         return Some((start, at));
     }
     stays(sentence, at).map(|end| (start, end))
+}
+
+/// "It's backwards compat": no purpose, as in "kept for backwards compat", and no attribute, as in "a compat layer".
+fn compat(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
+    let start = at.checked_sub(1).filter(|&it| sentence.says_any(it, "backward | backwards | back"))?;
+    let is_predicate = start == sentence.clause_start(at)
+        || sentence.is(start - 1, lx::AUXILIARY | lx::ADVERB | lx::STAY_VERB)
+        || sentence.says_any(start - 1, "its | fully | completely | 100%");
+    let ends = sentence.tokens.get(at + 1).is_none_or(|next| next.kind != TokenKind::Word);
+    (is_predicate && ends).then_some((start, at))
 }
 
 /// "Does not break any callers", "existing callers keep working".

@@ -45,7 +45,10 @@ pub(super) fn tests(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Cl
     if let Some(end) = brings(sentence, phrase.start).filter(|_| failing) {
         return add(end, at);
     }
-    if let Some(said) = predicate(sentence, at, phrase.is_negated) {
+    // "The test run passes", "cargo nextest run is green".
+    let is_run = sentence.says_any(at + 1, "run | job | step | stage")
+        && sentence.is(at + 2, lx::AUXILIARY | lx::ADVERB | lx::SUCCESS);
+    if let Some(said) = predicate(sentence, at + usize::from(is_run), phrase.is_negated) {
         if said.is_good && !has_exception(sentence, said.end) {
             add(phrase.start, said.end);
         }

@@ -281,16 +281,36 @@ impl<'k, 'n> ClaimRecognizer<'k, 'n> {
         let denies = (0..tokens.len()).any(|at| {
             sentence.reads(at, &["not", "right"])
                 || sentence.reads(at, &["not", "true"])
-                || sentence.says_any(at, "wrong | incorrect | mistaken | misread")
+                || sentence.reads(at, &["too", "soon"])
+                || sentence.reads(at, &["no", "longer"])
+                || sentence.says_any(at, "wrong | incorrect | mistaken | misread | anymore | premature")
         });
-        if denies {
+        if denies || is_bare_denial(&sentence) {
             let before = excerpt(&self.before);
             let claims = &self.recognition.claims;
+            let is_before = claims.iter().any(|it| it.sentence == before);
+            // A correction may be added further down.
+            let meant =
+                claims.last().map_or(&before, |last| if is_before { &before } else { &last.sentence });
             let last: BTreeSet<Claim> =
-                claims.iter().filter(|it| it.sentence == before).map(|it| it.claim.clone()).collect();
+                claims.iter().filter(|it| it.sentence == *meant).map(|it| it.claim.clone()).collect();
             self.take_back(|claim| last.contains(claim));
         }
     }
+}
+
+/// "Edit: it's not", "Update: they don't": a denial without a subject of its own.
+fn is_bare_denial(sentence: &ParsedSentence<'_>) -> bool {
+    let Some(colon) = (0..4).find(|&at| sentence.kind(at) == Some(TokenKind::Colon)) else { return false };
+    let helps = lx::THIRD_PERSON | lx::PRONOUN | lx::AUXILIARY | lx::ADVERB;
+    let denial = (colon + 1..colon + 5).find(|&at| !sentence.is(at, helps) || sentence.is(at, lx::NEGATION));
+    denial.is_some_and(|at| {
+        let ends = sentence
+            .tokens
+            .get(at + 1)
+            .is_none_or(|next| matches!(next.kind, TokenKind::Comma | TokenKind::Break));
+        sentence.is(at, lx::NEGATION) && ends
+    })
 }
 
 /// Whether a sentence asserts that tests fail: "two specs are red", "tests: 3 failed".

@@ -316,7 +316,10 @@ impl NameFinder<'_, '_> {
         while index < from + 4 && self.sentence.is(index, lx::AUXILIARY | lx::ADVERB) {
             index += 1;
         }
-        self.sentence.is(index, lx::CHANGE_VERB).then_some(index)
+        let sentence = self.sentence;
+        let ends_with_base = sentence.is(index, lx::CHANGE_VERB_BASE)
+            && sentence.tokens.get(index + 1).is_none_or(|next| next.kind != TokenKind::Word);
+        (sentence.is(index, lx::CHANGE_VERB) || ends_with_base).then_some(index)
     }
 
     /// Takes the list of paths from `from` on for a statement that begins at `start`.
@@ -457,7 +460,10 @@ impl NameFinder<'_, '_> {
         if NAMES.contains(&name) {
             return true;
         }
-        if token.kind != TokenKind::Literal || name.contains(char::is_whitespace) && !name.contains('/') {
+        // `go test ./...` is a command: what stands before its first space is no path.
+        let is_command =
+            name.split_once(char::is_whitespace).is_some_and(|(word, _)| !word.contains(['/', '.', '\\']));
+        if token.kind != TokenKind::Literal || is_command {
             return false;
         }
         if name.contains("://") || name.contains('(') || self.known.findings.contains(name) {

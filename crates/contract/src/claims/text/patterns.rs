@@ -37,7 +37,7 @@ fn ends_clause(sentence: &ParsedSentence<'_>, end: usize) -> bool {
         None => true,
         Some(token) if matches!(token.kind, TokenKind::Comma | TokenKind::Break | TokenKind::Colon) => true,
         Some(token) => {
-            token.class.is(lx::AND | lx::BUT | lx::SUBORDINATOR | lx::MARK)
+            token.class.is(lx::AND | lx::BUT | lx::SUBORDINATOR | lx::MARK | lx::FIRST_PERSON)
                 || sentence.says_any(end + 1, "here | at | in")
                     && sentence.says_any(end + 2, "all | this | here")
                 || sentence.says(end + 1, "here")

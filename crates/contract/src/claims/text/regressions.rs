@@ -21,6 +21,8 @@ pub(super) fn regressions(sentence: &ParsedSentence<'_>, at: usize, found: &mut 
         }
     } else if sentence.is(at, lx::WORSENING_VERB)
         && let Some((start, end)) = no_worsening(sentence, at)
+        // Callers that do not break are what the interface promises.
+        && !(end..end + 4).any(|index| sentence.is(index, lx::CALLERS))
     {
         add(start, end);
     } else if let Some(start) = nothing_new(sentence, at) {
