@@ -197,12 +197,13 @@ fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
     }
     let Some(mark) = sentences.first_mut() else { return };
     match name_behind(&mark.sentence, behind) {
-        Some(name) => {
+        // "Correction: 311 pass" of an agent decides nothing.
+        Some(name) if mark.is_user => {
             let claim =
                 TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None };
             mark.claims = vec![vec![claim]];
         }
-        None => mark.claims.insert(0, vec![TurnClaim::TakeBack(about)]),
+        _ => mark.claims.insert(0, vec![TurnClaim::TakeBack(about)]),
     }
 }
 

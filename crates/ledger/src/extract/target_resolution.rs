@@ -7,6 +7,7 @@ mod reports;
 mod withdrawals;
 
 use super::claims::{RuleChange, TurnClaim};
+use super::retraction::without_conjunct;
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
@@ -141,7 +142,17 @@ impl TargetResolver {
             && !about.is_empty()
         {
             let twin_of = stems(about);
+            // "Hold off on the release" leaves the other half of "update the docs and cut a release".
+            let rest = self.best(about, KnownItem::is_live).and_then(|at| {
+                let known = &self.known[at];
+                (known.kind == ItemKind::Task).then(|| without_conjunct(&known.summary, &twin_of))?
+            });
             let first = self.withdraw(about);
+            if let (Some(first), Some(rest)) = (&first, rest) {
+                let next = TargetName { n: name.n + 1, ..name };
+                let task = self.draft(TurnClaim::Task(rest), next);
+                return std::iter::once(first.clone()).chain(task).collect();
+            }
             let is_twin = |known: &KnownItem| {
                 known.is_live()
                     && !known.is_new
@@ -219,7 +230,11 @@ impl TargetResolver {
                         && !said.is_empty()
                         && said.is_subset(&known.stems)
                 };
-                let at = self.known.iter().rposition(is_meant)?;
+                let at = if about.is_empty() {
+                    self.recent_item(|known| known.kind == ItemKind::Task)?
+                } else {
+                    self.known.iter().rposition(is_meant)?
+                };
                 Some(self.supersede(at, &about))
             }
             TurnClaim::Permit(about) => {

@@ -159,3 +159,20 @@ fn every_mark_takes_back_every_kind_of_statement() {
     let count = score("retractions, marks", &transcripts(MARKS), Differences::Shown);
     assert!(count.still_in_force <= 1, "{}", count.still_in_force);
 }
+
+/// Written before the rules of their round were read; the first half may be tuned on.
+const SECOND_TUNED: &[&str] = &[include_str!("../data/field/tuned/retractions_second.txt")];
+const SECOND_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/retractions_second.txt")];
+
+#[test]
+fn retractions_of_the_second_round_are_in_force_no_more_often_than_before() {
+    let count = score("retractions, second round, tuned", &transcripts(SECOND_TUNED), Differences::Shown);
+    assert!(count.still_in_force <= 2, "{}", count.still_in_force);
+    assert!(count.found >= 10, "{}", count.found);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn retractions_of_the_second_round_that_nobody_looked_at_are_scored() {
+    score("retractions, second round, held out", &transcripts(SECOND_HELD_OUT), Differences::Hidden);
+}

@@ -312,9 +312,11 @@ impl RuleReader<'_> {
             self.value_alone(words),
             self.bound_alone(words),
             self.contrast(words),
+            self.renamed_value(words),
             self.preference_over(words),
             self.dropped(words),
             self.left_alone(words),
+            self.postponed(words),
             self.permission(words),
             self.withdrawal(all, words),
             self.reopening(words),
@@ -469,6 +471,18 @@ impl RuleReader<'_> {
             .then(|| TurnClaim::Contrast { new: self.slice(new), old: self.slice(old) })
     }
 
+    /// "Priya's on leave, make it Tomasz": the reason names what is replaced.
+    fn renamed_value(&self, words: &[Word]) -> Option<TurnClaim> {
+        let at = position_after(words, "make it | make that").filter(|&at| at > 3 && words[at - 3].paused)?;
+        let rest = words.get(at..)?;
+        let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
+        let (new, old) = (self.slice(&rest[..end]), self.slice(&words[..1]));
+        let old = old.trim_end_matches("'s").trim_end_matches("’s");
+        let is_name = |text: &str| text.starts_with(char::is_uppercase);
+        (self.role == Role::User && (1..=3).contains(&end) && is_name(&new) && is_name(old))
+            .then(|| TurnClaim::Contrast { new, old: old.to_owned() })
+    }
+
     /// "I'd rather have memcached than redis".
     fn preference_over(&self, words: &[Word]) -> Option<TurnClaim> {
         let rest = strip(
@@ -510,6 +524,21 @@ impl RuleReader<'_> {
             || strip(behind, "as is | as it is | as they are | alone | be | out | then").is_some();
         (self.role == Role::User && is_among("it | them | that | those | this", &first.lower) && is_end)
             .then_some(TurnClaim::WithdrawRecent)
+    }
+
+    /// "Park it", "leave it in for now": the work that was asked for last is not wanted now.
+    fn postponed(&self, words: &[Word]) -> Option<TurnClaim> {
+        let put_off = strip(
+            words,
+            "park | let us park | shelve | let us shelve | postpone | let us postpone | defer | let us defer | hold off on | let us hold off on | let us not do",
+        );
+        let kept = || strip(words, "leave | let us leave | keep | let us keep");
+        let is_put_off = put_off.is_some();
+        let (first, behind) = put_off.or_else(kept)?.split_first()?;
+        let is_kept = || strip(behind, "in | for now | there | where it is | in place | as is").is_some();
+        let is_end = if is_put_off { true } else { !first.paused && is_kept() };
+        (self.role == Role::User && is_among("it | them | that | those | this", &first.lower) && is_end)
+            .then(|| TurnClaim::DropTask(String::new()))
     }
 
     /// "You may touch checkout": lifts a rule.

@@ -3,7 +3,7 @@
 use super::{DraftDelta, KnownItem, TargetName, TargetResolver, target_field};
 use crate::extract::claims::TurnClaim;
 use crate::extract::retraction::with_number;
-use crate::vocabulary::{ItemKind, ItemStatus, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
 use probity_prose::negation::denies;
 use probity_prose::stems::stems;
 
@@ -167,6 +167,13 @@ impl TargetResolver {
             let handle = ("handle", name.handle().into());
             let fields = vec![target_field(&target), handle, ("summary", summary.into())];
             return vec![("fact_corrected", fields)];
+        }
+        if self.known[at].kind == ItemKind::Task {
+            let withdrawn = self.supersede(at, old);
+            let next = TargetName { n: name.n + 1, ..name };
+            let (kind, mut fields) = self.create(ItemKind::Task, next, summary, ConfidenceLevel::High);
+            fields.retain(|(name, _)| *name != "confidence");
+            return vec![withdrawn, (kind, fields)];
         }
         vec![self.reworded(at, summary, old)]
     }
