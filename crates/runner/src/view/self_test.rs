@@ -127,7 +127,8 @@ fn explain(failure: &ViewFailure) -> SelfTestFailure {
     let cure = if failure.step.starts_with("lay an overlay") {
         "move the repository to a file system with extended attributes that is no overlay itself, such as ext4, xfs or btrfs"
     } else if is_denied {
-        "in a container, allow user namespaces: `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`"
+        "in a container, allow user namespaces: `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`; \
+         Linux refuses them in a chroot, so use a container instead"
     } else {
         "use Linux 5.13 or later with user namespaces and overlayfs"
     };
