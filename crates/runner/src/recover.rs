@@ -9,7 +9,7 @@
 use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle,
 };
-use crate::landing::{self, LandingOutcome, RecoveredLanding};
+use crate::landing::{self, LandingOutcome, RecoveredLanding, layer_store};
 use crate::run_verdict::RunVerdict;
 use crate::{bundles, recovered_landing, reserved_space};
 use probity_api::govern::run::{FindingSeverity, RunFinding};
@@ -95,6 +95,7 @@ fn close_run(
 ) -> Result<Option<ClosedRun>, ServiceError> {
     // The process that killed the supervisor could also have forged the stat cache.
     durable::remove(&run.cache)?;
+    layer_store::flush_layer(&workspace.state.layer(&run.run_id))?;
     let key = signing::signing_key(workspace)?;
     let closed = if adopt(workspace, &run, key.as_ref())? {
         None

@@ -13,6 +13,7 @@ mod sealing;
 use crate::amendment_channel::AmendmentChannel;
 use crate::attest::{self, BundleInputs, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle};
 use crate::enforcement::{Enforcement, EnforcementRequest};
+use crate::landing::layer_store;
 use crate::recover::{self, ClosedRun};
 use crate::run_verdict::{
     GateWrites, ObservedExecution, ObservedTree, RunRules, RunVerdict, VerdictInputs, is_blind, judge,
@@ -207,11 +208,14 @@ pub fn run(
         watch(event);
     };
     let ended = run_at_level(workspace, request, owners, &policy, &run_id, enforcement, &mut watch);
+    let Some(layer) = layer else { return ended };
     // A run that was refused leaves no layer. One that could not be judged or landed does: it is somebody's work.
-    if let (Err(_), Some(layer), false) = (&ended, layer, is_sealed) {
+    if ended.is_err() && !is_sealed {
         let _ = view::remove_layer(&layer);
+        return ended;
     }
-    ended
+    let flushed = layer_store::flush_layer(&layer);
+    ended.and_then(|report| flushed.map(|()| report))
 }
 
 /// Governs one command at the chosen level of enforcement.

@@ -111,7 +111,7 @@ impl DetachedMount {
         let lower = open_layer(target)?;
         // Layers are named by descriptor: a path may hold the separators of mount options or be too long for one.
         let named = |layer: &OwnedFd| format!("/proc/self/fd/{}", layer.as_raw_fd());
-        let mounted = || -> rustix::io::Result<OwnedFd> {
+        let mounted = |is_volatile: bool| -> rustix::io::Result<OwnedFd> {
             let system = rustix::mount::fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
             rustix::mount::fsconfig_set_string(system.as_fd(), "source", "probity")?;
             rustix::mount::fsconfig_set_flag(system.as_fd(), "userxattr")?;
@@ -123,11 +123,20 @@ impl DetachedMount {
             if is_read_only {
                 rustix::mount::fsconfig_set_flag(system.as_fd(), "ro")?;
             }
+            if is_volatile {
+                rustix::mount::fsconfig_set_flag(system.as_fd(), "volatile")?;
+            }
             rustix::mount::fsconfig_create(system.as_fd())?;
             let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
             rustix::mount::fsmount(system.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
         };
-        let mount = mounted().map_err(ViewFailure::at("lay an overlay over", target))?;
+        // Otherwise every file that is copied into the layer is flushed, and at the end the whole file system of the layer.
+        // A layer that is kept is flushed by those who keep it. The kernel refuses this where a write to that file system failed before.
+        let mount = match mounted(!is_read_only) {
+            Err(Errno::IO | Errno::INVAL) if !is_read_only => mounted(false),
+            mount => mount,
+        };
+        let mount = mount.map_err(ViewFailure::at("lay an overlay over", target))?;
         Ok(Self { mount, target: target.to_owned(), is_directory: true })
     }
 
@@ -165,7 +174,20 @@ struct OpenLayers {
 
 impl OpenLayers {
     fn open(upper: &OsStr, work: &OsStr) -> Result<Self, ViewFailure> {
+        forget_volatile_mount(Path::new(work))?;
         Ok(Self { upper: open_layer(Path::new(upper))?, work: open_layer(Path::new(work))? })
+    }
+}
+
+/// Removes the mark that a volatile mount leaves in its work directory. It keeps layers from being mounted again, because
+/// they may be incomplete after a power failure; what becomes of a layer of ours is decided by the digests of its files.
+fn forget_volatile_mount(work: &Path) -> Result<(), ViewFailure> {
+    let mark = work.join("work/incompat");
+    match fs::remove_dir_all(&mark) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(ViewFailure::at("prepare", &mark)(error))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -35,6 +35,7 @@ const CASES: &[Case] = &[
     ("hidden_and_writable_places", hidden_and_writable_places),
     ("the_network_can_be_off", the_network_can_be_off),
     ("git_works_inside", git_works_inside),
+    ("nothing_is_flushed_for_a_layer", nothing_is_flushed_for_a_layer),
     ("a_middle_layer_is_seen_and_not_changed", a_middle_layer_is_seen_and_not_changed),
     ("a_command_that_cannot_start_is_told", a_command_that_cannot_start_is_told),
 ];
@@ -331,6 +332,17 @@ fn git_works_inside(fixture: &ViewFixture) {
                   git commit -qm one; echo 2 > b; git stash -q; git stash pop -q; git mv src moved || true; git gc -q; git log --oneline | wc -l";
     assert_eq!(succeeds(fixture.run(script)).trim(), "1");
     assert!(!fixture.path("tree/.git").exists());
+}
+
+/// Flushing every copied file, and the whole disk at the end, is what a layer that nobody needs would cost most.
+fn nothing_is_flushed_for_a_layer(fixture: &ViewFixture) {
+    let tree = fixture.path("tree");
+    for round in 0..2 {
+        let mounts = succeeds(fixture.run(&format!("echo {round} > b; cat /proc/self/mountinfo")));
+        let own = mounts.lines().find(|line| line.split(' ').nth(4) == tree.to_str()).expect("a mount");
+        assert!(own.contains("volatile"), "round {round}: {own}");
+    }
+    assert_eq!(fixture.read("upper/b"), "1\n");
 }
 
 fn a_middle_layer_is_seen_and_not_changed(fixture: &ViewFixture) {

@@ -42,6 +42,20 @@ pub fn remove_layer(workspace: &Workspace, run_id: &str) -> Result<(), ServiceEr
     Ok(durable::remove(&workspace.state.layer_lock(run_id))?)
 }
 
+/// Makes a layer that is held durable, if it is there: a view flushes nothing by itself.
+pub(crate) fn flush_layer(layer: &Path) -> Result<(), ServiceError> {
+    if !layer.join("upper").is_dir() {
+        return Ok(());
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    tracing::trace!(target: "probity::work", fsyncs = 1_u64);
+    let flushed = rustix::fs::open(layer, flags, Mode::empty()).and_then(super::stage::flush_file_system);
+    flushed.map_err(|error| ServiceError::System {
+        what: format!("cannot write the held changes in {} to disk", layer.display()),
+        source: error.into(),
+    })
+}
+
 /// Removes a directory of the state and everything below it, whatever permissions the command in the view set. It is
 /// hidden first, so that readers see all of it or nothing.
 pub(crate) fn remove_tree(path: &Path) -> Result<(), StoreError> {

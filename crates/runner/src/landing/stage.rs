@@ -82,7 +82,7 @@ pub(super) fn slot_name(slot: u32) -> Vec<u8> {
 }
 
 /// Flushes everything on the file system of `handle`.
-pub(super) fn flush_file_system(handle: impl AsFd) -> rustix::io::Result<()> {
+pub(crate) fn flush_file_system(handle: impl AsFd) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     return rustix::fs::syncfs(handle);
     #[cfg(not(target_os = "linux"))]
