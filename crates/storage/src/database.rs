@@ -17,6 +17,9 @@ const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 /// SQLite's own wait: the fallback for processes that do not take the lock.
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_DATABASE_BYTES: u64 = 512;
+/// Length of the write-ahead log up to which it is kept when everybody has closed the database. The next to open it
+/// reads the log.
+const MAX_KEPT_LOG_BYTES: u64 = 400_000;
 
 /// The identity and the migrations of one kind of database.
 pub struct DatabaseFormat {
@@ -24,6 +27,10 @@ pub struct DatabaseFormat {
     pub application: i64,
     /// The name used in error messages.
     pub what: &'static str,
+    /// Whether the last writes may stay in a short write-ahead log when everybody has closed the database. Folding the log
+    /// into it flushes three times, which commands that write little would wait for each time; but then a copy of the file
+    /// alone lacks those writes.
+    pub keeps_log: bool,
     /// SQL steps from each version to the next. The version is the number of steps applied.
     pub migrations: &'static [&'static str],
 }
@@ -43,6 +50,10 @@ impl DatabaseFormat {
     /// Opens the database at `path`, which must exist.
     pub fn open(&self, path: &Path) -> Result<Connection, StoreError> {
         let mut connection = connect(path)?;
+        if self.keeps_log && log_bytes(path) <= MAX_KEPT_LOG_BYTES {
+            let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            kept.map_err(StoreError::engine_error(path))?;
+        }
         if self.check(&connection, path)? < self.version() {
             let _turn = lock_for_writing(path)?;
             migrate(&mut connection, self.migrations).map_err(StoreError::engine_error(path))?;
@@ -75,11 +86,7 @@ impl DatabaseFormat {
         if exists(path)? {
             return Ok(());
         }
-        let beside = |suffix: &str| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
+        let beside = |suffix: &str| path_beside(path, suffix);
         if exists(&beside("-wal"))? {
             // SQLite would replay the stale log into the new database.
             let why = "it is gone, but its write-ahead log is still there";
@@ -155,6 +162,18 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         Ok(connection)
     };
     open().map_err(StoreError::engine_error(path))
+}
+
+/// Returns the length of the write-ahead log of a database.
+fn log_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path_beside(path, "-wal")).map_or(0, |facts| facts.len())
+}
+
+/// Returns the path of a file that belongs to a database.
+fn path_beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Applies the missing migrations in one transaction; another process may already have done so.

@@ -12,6 +12,7 @@ const APPLICATION_ID: i64 = 0x5072_436f;
 pub(super) const COMMIT_STORE_FORMAT: DatabaseFormat = DatabaseFormat {
     application: APPLICATION_ID,
     what: "commit store",
+    keeps_log: false,
     migrations: &["
     CREATE TABLE schema_version (version INTEGER PRIMARY KEY, json BLOB NOT NULL) STRICT;
     CREATE TABLE node (

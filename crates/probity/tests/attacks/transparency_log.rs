@@ -100,7 +100,9 @@ fn a_store_replaced_by_an_older_copy_is_noticed() {
     for file in ["store.sqlite", "store.sqlite-wal", "store.sqlite-shm"] {
         let _ = fs::remove_file(state(&repo).join(file));
     }
-    fs::copy(older.join("store.sqlite"), state(&repo).join("store.sqlite")).expect("replaces");
+    for file in ["store.sqlite", "store.sqlite-wal"] {
+        fs::copy(older.join(file), state(&repo).join(file)).expect("replaces");
+    }
     notice(&repo, READERS, "LOG.SHORTENED");
     notice(&repo, &[&["start", "src/a.py", "--intent", "x"]], "LOG.SHORTENED");
     assert_eq!(propose(&repo, "more").exit_code, Some(1));

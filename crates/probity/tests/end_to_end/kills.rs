@@ -136,7 +136,7 @@ fn an_amendment_killed_between_bundle_and_chain_is_brought_to_its_end() {
     let repo = Repo::new();
     let run = repo.run("echo x >> docs/d.md");
     let state = repo.path().join(".git/probity");
-    let log = ["store.sqlite", "log.checkpoint"].map(|name| {
+    let log = ["store.sqlite", "store.sqlite-wal", "log.checkpoint"].map(|name| {
         let path = state.join(name);
         (std::fs::read(&path).expect("a part of the log"), path)
     });
@@ -151,7 +151,7 @@ fn an_amendment_killed_between_bundle_and_chain_is_brought_to_its_end() {
     for (bytes, path) in log {
         std::fs::write(path, bytes).expect("writes");
     }
-    repo.sh("rm -f .git/probity/store.sqlite-wal .git/probity/store.sqlite-shm");
+    repo.sh("rm -f .git/probity/store.sqlite-shm");
     repo.run("true").passes();
     let chain = repo.ask(&["evidence", "chain"]);
     assert_eq!(

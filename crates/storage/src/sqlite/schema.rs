@@ -9,6 +9,7 @@ const APPLICATION_ID: i64 = 0x5072_6f62;
 pub(super) const PORTS_FORMAT: DatabaseFormat = DatabaseFormat {
     application: APPLICATION_ID,
     what: "store",
+    keeps_log: true,
     migrations: &[
         "
     CREATE TABLE event (

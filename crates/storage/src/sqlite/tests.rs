@@ -29,6 +29,26 @@ fn what_was_appended_is_there_after_opening_again() {
 }
 
 #[test]
+fn a_short_write_ahead_log_stays_when_all_is_closed_and_a_long_one_does_not() {
+    let (_dir, path) = temporary();
+    let wal = path.with_file_name("store.sqlite-wal");
+    let (mut longest, mut n_folded) = (0, 0);
+    for n in 0..60 {
+        let log = SqliteStore::open(&path).expect("opens").log("l");
+        log.append(n, &n.to_string(), &[7; 1000]).expect("appends");
+        drop(log);
+        match std::fs::metadata(&wal) {
+            Ok(facts) => longest = longest.max(facts.len()),
+            Err(_) => n_folded += 1,
+        }
+    }
+    assert!((1..1_000_000).contains(&longest) && (1..30).contains(&n_folded), "{longest}, {n_folded}");
+    let store = SqliteStore::open(&path).expect("opens");
+    assert_eq!(store.log("l").head().expect("reads"), 60);
+    store.check().expect("is whole");
+}
+
+#[test]
 fn two_connections_are_one_log() {
     let (_dir, path) = temporary();
     let (one, two) = (SqliteStore::open(&path).expect("opens"), SqliteStore::open(&path).expect("opens"));
@@ -70,6 +90,11 @@ fn reopened_after(harm: impl FnOnce(&Path)) -> Result<(), StoreError> {
         store.log("l").append(seq, &format!("c{seq}"), &[7; 3000]).expect("appends");
     }
     drop(store);
+    let db = Connection::open(&path).expect("opens");
+    // The last connection of a program that does not keep the log puts everything into the database.
+    let n_events: u64 = db.query_row("SELECT count(*) FROM event", [], |row| row.get(0)).expect("reads");
+    assert_eq!(n_events, 20);
+    drop(db);
     harm(&path);
     let store = SqliteStore::open(&path)?;
     store.check()?;

@@ -19,6 +19,14 @@ fn with_claims() -> Repo {
     repo
 }
 
+/// Puts everything into the file of the database: the last connection of a program that does not keep the log apart does so.
+fn fold_log(repo: &Repo) {
+    let script = "import sqlite3; c = sqlite3.connect('.git/probity/store.sqlite'); \
+                  c.execute('SELECT count(*) FROM event').fetchone(); c.close()";
+    repo.sh(&format!("python3 -c \"{script}\""));
+    assert!(!database(repo).with_file_name("store.sqlite-wal").exists());
+}
+
 fn held(seen: &Outcome) -> Vec<&Value> {
     seen.json["intents"].as_array().into_iter().flatten().map(|line| &line["intent_id"]).collect()
 }
@@ -50,6 +58,7 @@ fn is_whole_or_refused(repo: &Repo, before: &Outcome, what: &str) -> bool {
 fn flipped_bytes_are_noticed_or_do_no_harm() {
     let repo = with_claims();
     let before = repo.ask(&["status"]);
+    fold_log(&repo);
     let whole = fs::read(database(&repo)).expect("reads");
     // The head of the file, and points spread over it.
     let places = [3, 18, 60, 101].into_iter().chain((0..24).map(|n| n * whole.len() / 24 + 37));
@@ -73,6 +82,7 @@ fn a_database_that_is_cut_emptied_or_gone_is_not_replaced() {
     for harm in ["cut", "emptied", "gone", "another"] {
         let repo = with_claims();
         let before = repo.ask(&["status"]);
+        fold_log(&repo);
         let path = database(&repo);
         let whole = fs::read(&path).expect("reads");
         match harm {
