@@ -12,6 +12,11 @@ use std::fmt;
 /// seconds. A file written shortly before a snapshot began could be written again with the same time.
 const RACY_WINDOW_NS: i64 = 2_000_000_000;
 
+/// Returns the time before which nothing can have been written again unnoticed by a look that began at `started_ns`.
+pub(crate) const fn settled_at(started_ns: i64) -> i64 {
+    started_ns.saturating_sub(RACY_WINDOW_NS)
+}
+
 /// Something worth knowing about how a snapshot was taken. It fails nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SnapshotNote {
@@ -101,7 +106,7 @@ impl Snapshot {
 
     /// Returns the time before which nothing can have been written again unnoticed.
     pub(crate) fn settled_ns(&self) -> i64 {
-        self.started_ns.saturating_sub(RACY_WINDOW_NS)
+        settled_at(self.started_ns)
     }
 
     /// Returns whether this snapshot, kept as the known one, spares the next one as much reading as `later` would: it

@@ -163,7 +163,7 @@ fn number(n: usize) -> u32 {
     u32::try_from(n).expect("the walk numbered the directories in 32 bits")
 }
 
-fn now_ns() -> i64 {
+pub(crate) fn now_ns() -> i64 {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -14,7 +14,7 @@ use probity_snapshot::{LayerNames, Snapshot, SnapshotOptions, TreeChange, TreeRo
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The last snapshot of a tree, so that the next one only reads what changed.
 const STAT_CACHE: CacheKind = CacheKind { name: "stat", version: 2 };
@@ -61,20 +61,21 @@ struct RootFacts {
 /// Git's own files at one moment.
 #[derive(Debug)]
 struct GitFacts {
-    zone: ZoneSnapshot,
+    /// `None` if it was not looked at.
+    zone: Option<ZoneSnapshot>,
     repository: RepositoryFacts,
 }
 
 impl GitFacts {
     fn gather(layout: &GitLayout, earlier: Option<&Self>) -> Self {
+        let known_zone = earlier.and_then(|earlier| earlier.zone.as_ref());
+        Self { zone: Some(zone_of(layout, known_zone)), ..Self::without_zone(layout, earlier) }
+    }
+
+    fn without_zone(layout: &GitLayout, earlier: Option<&Self>) -> Self {
         let known = earlier.and_then(|earlier| earlier.repository.index.as_ref());
-        Self {
-            zone: git::protected_snapshot(layout, &[STATE_DIR_NAME_IN_GIT.as_bytes()]),
-            repository: RepositoryFacts {
-                refs: RefFacts::gather(layout),
-                index: IndexContent::read(layout, known),
-            },
-        }
+        let index = IndexContent::read(layout, known);
+        Self { zone: None, repository: RepositoryFacts { refs: RefFacts::gather(layout), index } }
     }
 
     /// Returns whether the index was well-formed or absent and is now damaged.
@@ -84,22 +85,35 @@ impl GitFacts {
     }
 }
 
+fn zone_of(layout: &GitLayout, known: Option<&ZoneSnapshot>) -> ZoneSnapshot {
+    git::protected_snapshot(layout, &[STATE_DIR_NAME_IN_GIT.as_bytes()], known)
+}
+
 impl WorkspaceObservation {
+    /// Adds what was seen of git's own files later, but as they were at this moment.
+    pub fn add_zone(&mut self, zone: Option<ZoneSnapshot>) {
+        if let Some(facts) = &mut self.git {
+            facts.zone = zone;
+        }
+    }
+
     /// Returns the protected paths outside the content that changed.
     pub fn zone_changes(&self, later: &Self) -> Vec<ZoneChange> {
         let (Some(before), Some(after)) = (&self.git, &later.git) else {
             return Vec::new();
         };
-        let protected = git::zone_delta(&before.zone, &after.zone)
-            .into_iter()
-            .filter(|change| change.class == ZoneClass::Protected);
-        let mut changes: Vec<ZoneChange> = protected
-            .map(|change| ZoneChange { path: change.path, detail: change.change.to_string() })
-            .collect();
-        let blind = after.zone.findings.iter().filter(|found| !before.zone.findings.contains(found));
-        changes.extend(
-            blind.map(|found| ZoneChange { path: found.path.clone(), detail: found.reason.meaning().into() }),
-        );
+        let mut changes: Vec<ZoneChange> = Vec::new();
+        if let (Some(before), Some(after)) = (&before.zone, &after.zone) {
+            let protected = git::zone_delta(before, after)
+                .into_iter()
+                .filter(|change| change.class == ZoneClass::Protected)
+                .map(|change| ZoneChange { path: change.path, detail: change.change.to_string() });
+            let blind =
+                after.findings.iter().filter(|found| !before.findings.contains(found)).map(|found| {
+                    ZoneChange { path: found.path.clone(), detail: found.reason.meaning().into() }
+                });
+            changes.extend(protected.chain(blind));
+        }
         if before.index_broke(after) {
             changes.extend(
                 RepoPath::parse(b".git/index")
@@ -196,6 +210,21 @@ impl WorkspaceObservation {
     }
 }
 
+/// Runs `other` on a thread of its own while this one runs `own`; after it if there is no thread to be had.
+fn beside<T: Send, U>(other: impl FnOnce() -> T + Send, own: impl FnOnce() -> U) -> (U, T) {
+    let waiting = Mutex::new(Some(other));
+    let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || take().map(|other| other()));
+        let own = own();
+        let other = match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => take().map(|other| other()),
+        };
+        (own, other.expect("it was run once"))
+    })
+}
+
 /// Takes observations of one workspace.
 #[derive(Debug)]
 pub struct WorkspaceObserver<'a> {
@@ -241,9 +270,12 @@ impl<'a> WorkspaceObserver<'a> {
         &self,
         earlier: Option<&WorkspaceObservation>,
     ) -> Result<WorkspaceObservation, ServiceError> {
-        let content = self.content(earlier.map(|earlier| &earlier.content))?;
         let known = earlier.and_then(|earlier| earlier.git.as_ref());
-        let git = self.workspace.git.as_ref().map(|layout| GitFacts::gather(layout, known));
+        let (content, git) = beside(
+            || self.workspace.git.as_ref().map(|layout| GitFacts::gather(layout, known)),
+            || self.content(earlier.map(|earlier| &earlier.content)),
+        );
+        let content = content?;
         let nested = match earlier {
             Some(earlier) => earlier.nested.reread(),
             None => NestedRefs::gather(self.workspace, &content),
@@ -251,16 +283,21 @@ impl<'a> WorkspaceObserver<'a> {
         Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
     }
 
-    /// Observes git and the root alone; nothing is known of the content.
+    /// Observes the references, the index and the root alone; nothing is known of the content and of git's own files.
     #[tracing::instrument(name = "observe git", skip_all)]
     pub fn observe_unseen(&self) -> Result<WorkspaceObservation, ServiceError> {
-        let git = self.workspace.git.as_ref().map(|layout| GitFacts::gather(layout, None));
+        let git = self.workspace.git.as_ref().map(|layout| GitFacts::without_zone(layout, None));
         let (content, nested) = (self.unseen(), NestedRefs::default());
         Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
     }
 
-    /// Returns what a view shows whose layers are empty: nothing can have changed.
-    pub fn unchanged(&self, start: &WorkspaceObservation, content: Snapshot) -> WorkspaceObservation {
+    /// Observes git's own files in the tree, where no command in a view reaches them.
+    pub fn zone(&self) -> Option<ZoneSnapshot> {
+        self.workspace.git.as_ref().map(|layout| zone_of(layout, None))
+    }
+
+    /// Returns what a view shows in whose layers nothing of git's is: there only the content can have changed.
+    pub fn with_content(&self, start: &WorkspaceObservation, content: Snapshot) -> WorkspaceObservation {
         WorkspaceObservation { content, git: None, nested: NestedRefs::default(), root: start.root.clone() }
     }
 
@@ -288,14 +325,15 @@ impl<'a> WorkspaceObserver<'a> {
         Ok(WalkSelection::of_layer(upper, &self.options)?)
     }
 
-    /// Observes the tree as a view shows it. `start_content` is the tree below it, `upper` the layer on
-    /// the root of this workspace, and
+    /// Observes the tree as a view shows it. `start_content` is the tree below it, `start_zone` are git's own files there if
+    /// `start` does not have them, `upper` is the layer on the root of this workspace, and
     /// `view_root` leads to the root of the view's file system. Repositories inside the tree are content here.
     #[tracing::instrument(name = "observe view", skip_all)]
     pub fn observe_view(
         &self,
         start: &WorkspaceObservation,
         start_content: &Snapshot,
+        start_zone: Option<&ZoneSnapshot>,
         upper: &Path,
         view_root: &Path,
     ) -> Result<WorkspaceObservation, ServiceError> {
@@ -309,8 +347,9 @@ impl<'a> WorkspaceObserver<'a> {
             };
             let known = start.git.as_ref();
             let mut facts = GitFacts::gather(&layout, known);
-            if let Some(known) = known {
-                facts.zone.adopt_identities(&known.zone);
+            let known_zone = start_zone.or(known.and_then(|known| known.zone.as_ref()));
+            if let Some((zone, known)) = facts.zone.as_mut().zip(known_zone) {
+                zone.adopt_identities(known);
             }
             facts
         });

@@ -85,17 +85,26 @@ pub(super) fn execute(
     reserved_space::release(view.directory());
     let _phase = workspace.progress.begin("checking what changed");
     let upper = landing::upper_of_root(workspace, view.directory());
-    let late_start = match &begun.lazy {
+    let mut late_start = match &begun.lazy {
         Some(look) => Some(look.complete(workspace, observer, begun, &upper)?),
         None => None,
     };
+    let has_git_files = view.has_git_files();
+    if let Some(late) = late_start.as_mut().filter(|_| has_git_files) {
+        late.zone = observer.zone();
+    }
     let start_content = late_start.as_ref().map_or(&begun.start.content, |late| &late.content);
     // Gates look at the view, whatever is in its layer.
     let is_untouched = view.is_untouched() && begun.seal.contents().plan.gates.is_empty();
     let merged = if is_untouched { None } else { Some(MergedTree::open(view)?) };
     let mut end = match &merged {
-        Some(merged) => observer.observe_view(&begun.start, start_content, &upper, merged.root())?,
-        None => observer.unchanged(&begun.start, start_content.clone()),
+        Some(merged) if has_git_files => {
+            let zone = late_start.as_ref().and_then(|late| late.zone.as_ref());
+            observer.observe_view(&begun.start, start_content, zone, &upper, merged.root())?
+        }
+        // What is not in the layer is as it was.
+        Some(_) => observer.with_content(&begun.start, observer.layered(start_content, &upper)?),
+        None => observer.with_content(&begun.start, start_content.clone()),
     };
     let changed_by_command = match &late_start {
         Some(late) => {

@@ -14,6 +14,7 @@ use probity_core::Digest;
 use probity_evidence::{GlobList, LazyStart, SignatureRule};
 use probity_paths::{RepoPath, Scope};
 use probity_policy::{Policy, StartLookRule, StrictnessProfile};
+use probity_snapshot::git::ZoneSnapshot;
 use probity_snapshot::{Snapshot, SnapshotEntryKind, TreeRoot, WalkSelection};
 use probity_workspace::exemptions::output_markers::OutputRecognizer;
 use probity_workspace::exemptions::{Exemptions, plugins};
@@ -60,6 +61,8 @@ pub(super) struct LateStart {
     pub(super) recognition: Option<RefCell<OutputRecognizer>>,
     /// Changed paths that may have been something else at the start.
     pub(super) uncertain: Vec<RepoPath>,
+    /// Git's own files below the layer, if it holds some.
+    pub(super) zone: Option<ZoneSnapshot>,
 }
 
 /// A moment by the clock of the file system and by those of the machine.
@@ -185,6 +188,7 @@ impl LazyLook {
             exemptions: Exemptions::default(),
             recognition: None,
             uncertain: Vec::new(),
+            zone: None,
         };
         if is_untouched(upper) {
             return Ok(nothing(self.known.clone()));

@@ -68,6 +68,7 @@ impl StartedRun<'_> {
     /// Adds what is known of the start now that the command has ended.
     pub(super) fn complete(&mut self, late: LateStart) {
         self.start.content = late.content;
+        self.start.add_zone(late.zone);
         self.layered_start = Some(late.layered);
         self.exemptions = late.exemptions;
         self.recognition = late.recognition;

@@ -255,11 +255,28 @@ impl<'a> RunView<'a> {
 
     /// Returns whether nothing was written in the view, neither to the tree nor to git's directory.
     pub(crate) fn is_untouched(&self) -> bool {
-        let is_empty = |name: &str| match fs::read_dir(self.directory.join(name)) {
+        self.is_empty("upper") && self.is_empty("git/upper")
+    }
+
+    fn is_empty(&self, name: &str) -> bool {
+        match fs::read_dir(self.directory.join(name)) {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Returns whether a layer holds anything of a git directory of this worktree, or of what leads to it.
+    pub(crate) fn has_git_files(&self) -> bool {
+        let Some(git) = &self.workspace.git else { return false };
+        let upper = self.directory.join("upper");
+        let places = [&git.root.join(".git"), &git.git_dir, &git.common_dir];
+        let is_in_layer = |below: &Path| match upper.join(below).symlink_metadata() {
+            Ok(_) => true,
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
         };
-        is_empty("upper") && is_empty("git/upper")
+        let target = overlay_target(self.workspace);
+        let mut below = places.into_iter().filter_map(|path| path.strip_prefix(target).ok());
+        below.any(is_in_layer) || !self.is_empty("git/upper")
     }
 
     /// Removes everything but the layer that may land.

@@ -89,7 +89,7 @@ pub(super) trait DirectoryVisitor {
     /// Called with the names in a directory.
     fn on_directory(&mut self, path: &[u8], names: &[&[u8]]);
     /// Called with each name below `path`, and its type if the listing tells it. Returns whether to look at the entry.
-    fn wants(&self, _path: &[u8], _name: &[u8], _kind: Option<SnapshotEntryKind>) -> bool {
+    fn wants(&mut self, _path: &[u8], _name: &[u8], _kind: Option<SnapshotEntryKind>) -> bool {
         true
     }
     /// Called for each entry. For a directory, returns whether to enter it.

@@ -21,7 +21,9 @@ use super::zone_rules::{is_fan, is_object_name, zone_class};
 use crate::entry_record::{EntryStat, SnapshotEntryKind};
 use crate::finding::TreeFinding;
 use crate::read::{self, EntryReadError, FileReader, RetryBudget};
+use crate::snapshot::settled_at;
 use crate::sys;
+use crate::take::now_ns;
 use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
 use rustix::io::Errno;
@@ -57,6 +59,8 @@ pub struct ZoneSnapshot {
     pub entries: BTreeMap<RepoPath, ZoneEntry>,
     /// Entries that could not be read.
     pub findings: Vec<TreeFinding>,
+    /// The directories that held nothing but loose objects when they were listed, by path in the walk.
+    object_directories: BTreeMap<Vec<u8>, EntryStat>,
 }
 
 impl ZoneSnapshot {
@@ -103,10 +107,26 @@ pub fn zone_delta(before: &ZoneSnapshot, after: &ZoneSnapshot) -> Vec<ZoneChange
 }
 
 /// Takes a snapshot of the zone of a repository. `own_state` are the names in the common directory that belong to
-/// Probity.
-pub fn protected_snapshot(layout: &GitLayout, own_state: &[&[u8]]) -> ZoneSnapshot {
+/// Probity. Directories of loose objects in which no name has come or gone since `earlier` are not listed again.
+pub fn protected_snapshot(
+    layout: &GitLayout,
+    own_state: &[&[u8]],
+    earlier: Option<&ZoneSnapshot>,
+) -> ZoneSnapshot {
+    snapshot_since(layout, own_state, earlier, settled_at(now_ns()))
+}
+
+/// Like [`protected_snapshot`]. A directory that changed before `settled_ns` would show a later change in its times.
+fn snapshot_since(
+    layout: &GitLayout,
+    own_state: &[&[u8]],
+    earlier: Option<&ZoneSnapshot>,
+    settled_ns: i64,
+) -> ZoneSnapshot {
     let mut zone = ZoneScanner {
         found: ZoneSnapshot::default(),
+        known_object_directories: earlier.map(|earlier| &earlier.object_directories),
+        settled_ns,
         reader: FileReader::new(None),
         retries: RetryBudget::default(),
         prefix: b".git".to_vec(),
@@ -132,6 +152,8 @@ fn as_bytes(path: &Path) -> Vec<u8> {
 
 struct ZoneScanner<'a> {
     found: ZoneSnapshot,
+    known_object_directories: Option<&'a BTreeMap<Vec<u8>, EntryStat>>,
+    settled_ns: i64,
     reader: FileReader,
     retries: RetryBudget,
     /// Prefix of every path of the walk.
@@ -209,6 +231,25 @@ impl ZoneScanner<'_> {
         path[base + usize::from(base > 0)..].split(|&byte| byte == b'/').collect()
     }
 
+    fn is_object_directory(&self, path: &[u8]) -> bool {
+        matches!(self.names_in_git_dir(path)[..], [b"objects", fan] if is_fan(fan))
+    }
+
+    /// Returns whether the entry is a directory that held nothing but loose objects when it was listed earlier, and has the
+    /// same times as then. Notes every directory of loose objects for the next time: what else is found in it, or an
+    /// error, takes the note back.
+    fn is_unchanged_object_directory(&mut self, seen: &VisitedEntry<'_>) -> bool {
+        let is_settled = seen.stat.mtime_ns.max(seen.stat.ctime_ns) < self.settled_ns;
+        let is_directory = seen.stat.kind == SnapshotEntryKind::Directory;
+        if !is_directory || !is_settled || !self.is_object_directory(seen.path) {
+            return false;
+        }
+        let known = self.known_object_directories.and_then(|known| known.get(seen.path));
+        let is_unchanged = known == Some(&seen.stat);
+        self.found.object_directories.insert(seen.path.to_vec(), seen.stat);
+        is_unchanged
+    }
+
     /// Returns the class of a path of the walk; `None` if it is not examined.
     fn class(&self, path: &[u8]) -> Option<ZoneClass> {
         if self.own_state.contains(&path) {
@@ -232,10 +273,12 @@ impl DirectoryVisitor for ZoneScanner<'_> {
     }
 
     /// Loose objects are many, and their names tell enough.
-    fn wants(&self, path: &[u8], name: &[u8], kind: Option<SnapshotEntryKind>) -> bool {
-        let is_object = kind == Some(SnapshotEntryKind::File)
-            && matches!(self.names_in_git_dir(path)[..], [b"objects", fan] if is_fan(fan))
-            && is_object_name(name);
+    fn wants(&mut self, path: &[u8], name: &[u8], kind: Option<SnapshotEntryKind>) -> bool {
+        let is_object =
+            kind == Some(SnapshotEntryKind::File) && self.is_object_directory(path) && is_object_name(name);
+        if !is_object {
+            self.found.object_directories.remove(path);
+        }
         !is_object
     }
 
@@ -248,7 +291,9 @@ impl DirectoryVisitor for ZoneScanner<'_> {
         let class = if is_executable { Some(ZoneClass::Protected) } else { self.class(seen.path) };
         // A link or pipe under a name of ordinary files is not what git writes.
         let is_plain = is_file || seen.stat.kind == SnapshotEntryKind::Directory;
-        let Some(class) = class.or((!is_plain).then_some(ZoneClass::Protected)) else { return true };
+        let Some(class) = class.or((!is_plain).then_some(ZoneClass::Protected)) else {
+            return !self.is_unchanged_object_directory(seen);
+        };
         if seen.stat.kind != SnapshotEntryKind::Directory || seen.path == b"objects" {
             self.record_entry(seen, class);
         }
@@ -256,6 +301,7 @@ impl DirectoryVisitor for ZoneScanner<'_> {
     }
 
     fn on_error(&mut self, path: &[u8], error: Errno) {
+        self.found.object_directories.remove(path);
         // The directory vanished since it was listed.
         if error != Errno::NOENT {
             self.report(path, error.into());
@@ -277,4 +323,61 @@ fn change_time_ns(stat: &EntryStat) -> i64 {
 
 fn is_below(path: &[u8], dir: &[u8]) -> bool {
     path.strip_prefix(dir).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const OBJECT: &str = ".git/objects/ab/013625030ba8dba906f756967f9e9ca394464a";
+    const PLANTED: &str = ".git/objects/ab/run.sh";
+
+    fn repository() -> (tempfile::TempDir, GitLayout) {
+        let dir = tempfile::tempdir().expect("a directory");
+        for name in [".git/refs", ".git/objects/ab", ".git/objects/cd"] {
+            fs::create_dir_all(dir.path().join(name)).expect("creates");
+        }
+        for name in [".git/HEAD", OBJECT] {
+            fs::write(dir.path().join(name), "").expect("writes");
+        }
+        let layout = GitLayout::find(dir.path()).expect("a repository");
+        (dir, layout)
+    }
+
+    fn look(layout: &GitLayout, earlier: Option<&ZoneSnapshot>) -> ZoneSnapshot {
+        snapshot_since(layout, &[], earlier, i64::MAX)
+    }
+
+    fn has_planted(zone: &ZoneSnapshot) -> bool {
+        zone.entries.keys().any(|path| path.to_string() == PLANTED)
+    }
+
+    #[test]
+    fn a_name_that_comes_into_a_known_directory_of_objects_is_noticed() {
+        let (dir, layout) = repository();
+        let before = look(&layout, None);
+        assert_eq!(before.object_directories.len(), 2);
+        fs::write(dir.path().join(PLANTED), "").expect("writes");
+        let after = look(&layout, Some(&before));
+        assert!(has_planted(&after) && zone_delta(&before, &after).len() == 1, "{after:?}");
+        // What holds anything else is always looked at.
+        assert_eq!(after.object_directories.len(), 1);
+        fs::write(dir.path().join(PLANTED), "changed").expect("writes");
+        assert_eq!(zone_delta(&after, &look(&layout, Some(&after))).len(), 1);
+    }
+
+    #[test]
+    fn a_directory_of_objects_with_the_same_times_is_not_listed_again() {
+        let (dir, layout) = repository();
+        let mut known = look(&layout, None);
+        fs::write(dir.path().join(PLANTED), "").expect("writes");
+        // As if the directory had looked like this all the time.
+        let now = git_files::open_dir(&dir.path().join(".git/objects")).expect("opens");
+        let now = sys::stat_at(&now, b"ab").expect("is there");
+        known.object_directories.insert(b"objects/ab".to_vec(), now);
+        assert!(!has_planted(&look(&layout, Some(&known))));
+        // One that changed a moment ago could have changed again since.
+        assert!(has_planted(&protected_snapshot(&layout, &[], Some(&known))));
+    }
 }

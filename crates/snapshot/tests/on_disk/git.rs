@@ -49,9 +49,9 @@ fn layout(tree: &Tree) -> GitLayout {
 /// Returns the effect of `change` on the zone, as lines like `protected added .git/hooks/x`.
 fn zone(root: &Path, change: impl FnOnce()) -> Vec<String> {
     let layout = GitLayout::find(root).expect("a repository");
-    let before = protected_snapshot(&layout, &[b"probity"]);
+    let before = protected_snapshot(&layout, &[b"probity"], None);
     change();
-    let after = protected_snapshot(&layout, &[b"probity"]);
+    let after = protected_snapshot(&layout, &[b"probity"], None);
     assert_eq!(after.findings, []);
     let shown = |class| if class == ZoneClass::Protected { "protected" } else { "recorded" };
     zone_delta(&before, &after)
