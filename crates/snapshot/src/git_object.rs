@@ -54,7 +54,16 @@ impl GitId {
 
     /// Returns the id of a blob with this content.
     pub fn of_blob(format: ObjectFormat, content: &[u8]) -> Self {
-        let mut hasher = BlobHasher::new(format, content.len() as u64);
+        Self::of_object("blob", format, content)
+    }
+
+    /// Returns the id of a tree with these rows.
+    pub(crate) fn of_tree(format: ObjectFormat, content: &[u8]) -> Self {
+        Self::of_object("tree", format, content)
+    }
+
+    fn of_object(kind: &str, format: ObjectFormat, content: &[u8]) -> Self {
+        let mut hasher = BlobHasher::of_kind(kind, format, content.len() as u64);
         hasher.update(content);
         let mut id = Vec::with_capacity(format.id_len());
         hasher.finish(&mut id);
@@ -87,11 +96,15 @@ pub(crate) enum BlobHasher {
 impl BlobHasher {
     /// Starts a blob of `size` bytes: git hashes the length first.
     pub(crate) fn new(format: ObjectFormat, size: u64) -> Self {
+        Self::of_kind("blob", format, size)
+    }
+
+    fn of_kind(kind: &str, format: ObjectFormat, size: u64) -> Self {
         let mut hasher = match format {
             ObjectFormat::Sha1 => Self::Sha1(Sha1::new()),
             ObjectFormat::Sha256 => Self::Sha256(Box::default()),
         };
-        hasher.update(format!("blob {size}\0").as_bytes());
+        hasher.update(format!("{kind} {size}\0").as_bytes());
         hasher
     }
 

@@ -47,9 +47,10 @@ impl IndexContent {
     /// Returns the entries.
     pub fn listing(&self, layout: &GitLayout) -> Result<IndexListing, GitFailure> {
         let parsed = || IndexListing::parse(&self.bytes, layout.object_format);
-        match self.split.as_deref().cloned().or_else(parsed) {
-            Some(listing) => Ok(listing),
-            None => git::staged_entries(layout),
+        let told = |listing: IndexListing| listing.held_against(&self.bytes, layout.object_format);
+        match self.split.as_deref() {
+            Some(listing) => Ok(told(listing.clone())),
+            None => parsed().map_or_else(|| git::staged_entries(layout).map(told), Ok),
         }
     }
 }

@@ -19,6 +19,10 @@ use std::path::Path;
 
 pub const HEAD: &str = "HEAD";
 
+/// What the next commit gets as further parents, one id a line: a merge that was begun.
+const MERGE_HEAD: &str = "MERGE_HEAD";
+const MAX_MERGE_HEAD_BYTES: u64 = 64 * 1024;
+
 /// The prefix of the value of a symbolic reference.
 pub const SYMBOLIC_REF_PREFIX: &str = "ref: ";
 
@@ -97,6 +101,7 @@ impl RefFacts {
             }
             RefListing::Read { head, mut refs } => {
                 refs.extend(head.map(|head| (HEAD.to_owned(), head)));
+                refs.extend(merge_heads(layout));
                 let OtherWorktrees { branches: elsewhere, detached } = OtherWorktrees::find(layout);
                 Self { refs, stashes: stashes(layout), elsewhere, detached, unreadable: None }
             }
@@ -108,6 +113,7 @@ impl RefFacts {
         match ToldRefs::ask(layout) {
             Ok(ToldRefs { head, mut refs, stashes, elsewhere, detached }) => {
                 refs.extend(head.map(|head| (HEAD.to_owned(), head)));
+                refs.extend(merge_heads(layout));
                 Self { refs, stashes, elsewhere, detached, unreadable: None }
             }
             Err(failure) => {
@@ -221,6 +227,19 @@ impl RefFacts {
         }
         movements
     }
+}
+
+/// Returns the commits that the next commit will have as further parents: `MERGE_HEAD`, and `MERGE_HEAD 2` for the second.
+fn merge_heads(layout: &GitLayout) -> Vec<(String, String)> {
+    let path = layout.git_dir.join(MERGE_HEAD);
+    let is_file = |facts: &std::fs::Metadata| facts.is_file() && facts.len() <= MAX_MERGE_HEAD_BYTES;
+    if !path.symlink_metadata().is_ok_and(|facts| is_file(&facts)) {
+        return Vec::new();
+    }
+    let text = read_file(&path);
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let name = |at: usize| if at == 0 { MERGE_HEAD.to_owned() } else { format!("{MERGE_HEAD} {}", at + 1) };
+    lines.enumerate().map(|(at, id)| (name(at), probity_core::bytes::escape(id))).collect()
 }
 
 /// Returns the ids in the list of stashes: lines of `<old id> <new id> …`.

@@ -239,6 +239,112 @@ fn a_reference_that_leads_to_no_readable_commit_is_a_violation() {
     }
 }
 
+/// Asserts that git takes the reference for the commit that `script` made, so that a push would take it along.
+fn is_read_by_git(repo: &Repo, reference: &str) {
+    repo.sh(&format!("test \"$(git rev-parse {reference})\" = \"$(cat .git/description)\""));
+}
+
+/// Git reads references in more ways than it writes them.
+#[test]
+fn a_reference_that_git_reads_otherwise_than_we_do_hides_no_commit() {
+    let commit = format!("{PLUMBING_COMMIT} old=$(git rev-parse HEAD);");
+    let twice = |name: &str| {
+        format!(
+            "rm -f .git/{name}; {{ echo '# pack-refs with: peeled fully-peeled sorted '; for i in 1 2 3 4 5 6 7; do \
+             echo $commit {name}; done; echo $old {name}; }} > .git/packed-refs;"
+        )
+    };
+    for (script, reference) in [
+        (twice("refs/heads/main"), "main"),
+        (twice("refs/heads/topic"), "topic"),
+        ("printf '%s\\trefs/heads/topic\\n' $commit > .git/packed-refs;".to_owned(), "topic"),
+        (
+            "mkdir src/refs; echo $commit > src/refs/topic; ln -s ../../../src/refs .git/refs/heads/d;"
+                .to_owned(),
+            "d/topic",
+        ),
+        ("echo $commit > src/a.py; ln -s ../../../src/a.py .git/refs/heads/topic;".to_owned(), "topic"),
+        ("echo $commit > .git/ORIG_HEAD; echo 'ref: ORIG_HEAD' > .git/refs/heads/topic;".to_owned(), "topic"),
+        (
+            "echo $commit > .git/FETCH_HEAD; echo 'ref: FETCH_HEAD' > .git/refs/tags/v1;".to_owned(),
+            "refs/tags/v1",
+        ),
+        ("echo $commit > .git/logs/HEAD; echo 'ref: logs/HEAD' > .git/refs/heads/topic;".to_owned(), "topic"),
+        (
+            "echo $commit > .git/ORIG_HEAD; echo 'ref: main-worktree/ORIG_HEAD' > .git/refs/heads/topic;"
+                .to_owned(),
+            "topic",
+        ),
+    ] {
+        let repo = Repo::new();
+        // The scope takes in what the scripts write to the tree.
+        let script = format!("{commit} {script} echo $commit > .git/COMMIT_EDITMSG");
+        let outcome = repo.run_with(&["--scope", "src/**"], &script);
+        outcome.fails_with("PROTECTED.CHANGED");
+        repo.sh("cp .git/COMMIT_EDITMSG .git/description");
+        is_read_by_git(&repo, reference);
+    }
+}
+
+/// Puts a false tree of `docs` into the index, next to true entries: the next commit of anybody takes it from there.
+fn index_with_a_false_tree(repo: &Repo) -> std::path::PathBuf {
+    repo.sh("git read-tree HEAD; git update-index -q --refresh; cp .git/index ../true-index
+        blob=$(echo evil | git hash-object -w --stdin); printf '100644 blob %s\\td.md\\n' $blob | git mktree > ../evil
+        git rev-parse HEAD:docs > ../good");
+    let outside = repo.path().parent().expect("a parent").to_owned();
+    let id = |name: &str| {
+        let hex = std::fs::read_to_string(outside.join(name)).expect("an id");
+        let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex");
+        (0..20).map(|at| digit(2 * at)).collect::<Vec<u8>>()
+    };
+    let (good, evil) = (id("good"), id("evil"));
+    let mut bytes = std::fs::read(outside.join("true-index")).expect("an index");
+    let at = bytes.windows(20).position(|window| window == good).expect("git keeps the tree of `docs`");
+    bytes[at..at + 20].copy_from_slice(&evil);
+    // Git takes zeros for a checksum that was skipped.
+    let end = bytes.len() - 20;
+    bytes[end..].fill(0);
+    let forged = outside.join("forged-index");
+    std::fs::write(&forged, bytes).expect("writes");
+    forged
+}
+
+#[test]
+fn an_index_with_a_false_tree_is_found() {
+    let repo = Repo::new();
+    let forged = index_with_a_false_tree(&repo);
+    let script = format!("cp '{}' .git/index", forged.display());
+    let outcome = repo.run(&script);
+    outcome.fails_with("PROTECTED.CHANGED");
+    assert!(outcome.json["findings"].to_string().contains("docs/"), "{outcome:#?}");
+    let repo = Repo::new();
+    let forged = index_with_a_false_tree(&repo);
+    let [strict, plain] = finish(&repo, &format!("cp '{}' .git/index", forged.display()));
+    assert_eq!(strict.exit_code, Some(3), "{strict:#?}");
+    assert!(plain.json.to_string().contains(".git/index"), "{plain:#?}");
+    // It is no false alarm: git takes the tree for what it commits.
+    repo.sh(
+        "echo 1 >> src/a.py; git add src/a.py; git commit -qm x; test \"$(git show HEAD:docs/d.md)\" = evil",
+    );
+    // What git makes by itself is true.
+    let repo = Repo::new();
+    repo.run("git read-tree HEAD; echo 1 >> src/a.py; git add src/a.py; git write-tree; git update-index --split-index; git add .")
+        .passes();
+}
+
+/// The next commit of anybody would have it as a parent.
+#[test]
+fn a_commit_waits_in_a_merge_that_was_begun() {
+    let script = format!("{PLUMBING_COMMIT} echo $commit > .git/MERGE_HEAD");
+    is_committed(&Repo::new(), &script, "MERGE_HEAD");
+    let second =
+        format!("{PLUMBING_COMMIT} printf '%s\\n%s\\n' $(git rev-parse HEAD) $commit > .git/MERGE_HEAD");
+    is_committed(&Repo::new(), &second, "MERGE_HEAD 2");
+    let repo = Repo::new();
+    repo.sh("git checkout -qb topic; echo theirs > src/a.py; git commit -qam t; git checkout -q main; echo ours > src/a.py; git commit -qam o");
+    repo.run("git merge -q topic || true; test -e .git/MERGE_HEAD").passes();
+}
+
 #[test]
 fn amend_and_revert_know_what_is_only_committed_or_staged() {
     let repo = Repo::new();
@@ -275,6 +381,15 @@ fn a_finish_sees_what_is_only_committed_or_staged() {
         format!("{PLUMBING_COMMIT} git update-ref refs/heads/main $commit; git reset -q"),
         "git update-index --cacheinfo 100644,$(echo evil | git hash-object -w --stdin),docs/d.md".to_owned(),
         "git rm -q --cached docs/d.md".to_owned(),
+        // A submodule is named by a commit alone: nothing in the tree need be of it.
+        "git rm -q --cached docs/d.md; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),docs/d.md"
+            .to_owned(),
+        "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),lib/docs/d.md".to_owned(),
+        "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),lib/docs/d.md; git commit -qm x; \
+         git rm -q --cached lib/docs/d.md"
+            .to_owned(),
+        "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),lib/docs/d.md; git commit -qm x"
+            .to_owned(),
     ] {
         let repo = Repo::new();
         let [strict, plain] = finish(&repo, &script);

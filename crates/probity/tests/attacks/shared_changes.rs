@@ -46,6 +46,40 @@ fn a_finish_sees_what_is_only_on_another_reference() {
     }
 }
 
+/// What such a reference leads to can be pushed, and no path of it can be held against a scope.
+#[test]
+fn a_finish_names_references_that_lead_to_no_commit() {
+    for (script, reference) in [
+        ("git tag v1 $(echo evil | git hash-object -w --stdin)".to_owned(), "refs/tags/v1"),
+        ("git tag v1 'HEAD^{tree}'".to_owned(), "refs/tags/v1"),
+        (
+            format!(
+                "{PLUMBING_COMMIT} echo $commit > .git/ORIG_HEAD; echo 'ref: ORIG_HEAD' > .git/refs/heads/topic"
+            ),
+            "refs/heads/topic",
+        ),
+    ] {
+        let repo = Repo::new();
+        let [strict, plain] = finish(&repo, &script);
+        assert_eq!(strict.exit_code, Some(3), "{script}: {strict:#?}");
+        let found = elsewhere(&plain);
+        let path = format!(".git/{reference}");
+        assert_eq!(
+            (&found["path"], &found["ref"]),
+            (&path.into(), &reference.into()),
+            "{script}: {plain:#?}"
+        );
+    }
+    let repo = Repo::new();
+    let script = format!("{PLUMBING_COMMIT} printf '%s\\trefs/heads/topic\\n' $commit > .git/packed-refs");
+    for outcome in finish(&repo, &script) {
+        assert_ne!(outcome.exit_code, Some(0), "{outcome:#?}");
+    }
+    let [strict, plain] = finish(&Repo::new(), &format!("{PLUMBING_COMMIT} echo $commit > .git/MERGE_HEAD"));
+    assert_eq!(strict.exit_code, Some(3), "{strict:#?}");
+    assert_eq!(elsewhere(&plain)["path"], "docs/d.md", "{plain:#?}");
+}
+
 #[test]
 fn references_from_before_the_start_and_in_scope_are_not_of_the_change() {
     let repo = Repo::new();

@@ -4,6 +4,7 @@
 //! sparse checkout leave a file out? For everything else the content decides. [`IndexListing`] tells what the next
 //! commit would hold.
 
+use super::index_tables::{self, EntryPlaces, IndexContradiction};
 use super::{GitLayout, git_files, index_is_sound};
 use crate::entry::SnapshotEntry;
 use crate::git_object::{GitId, ObjectFormat};
@@ -51,6 +52,8 @@ pub struct IndexListing {
     pub entries: BTreeMap<Vec<u8>, IndexEntry>,
     /// The sides of paths in conflict, which cannot be committed as they are.
     pub unmerged: BTreeMap<Vec<u8>, Vec<(u32, GitId)>>,
+    /// What git would take from other parts of the index, and the entries say otherwise.
+    pub contradictions: Vec<IndexContradiction>,
 }
 
 impl IndexListing {
@@ -59,7 +62,26 @@ impl IndexListing {
         if !index_is_sound(bytes, format) {
             return None;
         }
-        parse(bytes, format)
+        let parsed = parse(bytes, format).filter(|parsed| !parsed.is_split())?;
+        let places = &parsed.places;
+        let contradictions =
+            index_tables::contradictions(&parsed.listing.entries, &parsed.extensions, places, format);
+        let mut listing = parsed.listing;
+        listing.contradictions.extend(contradictions);
+        Some(listing)
+    }
+
+    /// Holds entries that git told against the index that they are from.
+    #[must_use]
+    pub fn held_against(mut self, bytes: &[u8], format: ObjectFormat) -> Self {
+        let found = parse(bytes, format).map(|parsed| {
+            let (extensions, places) = (&parsed.extensions, &parsed.places);
+            let of_tables = index_tables::contradictions(&self.entries, extensions, places, format);
+            [parsed.listing.contradictions, of_tables].concat()
+        });
+        let unreadable = || vec![IndexContradiction { path: Vec::new(), tree: None }];
+        self.contradictions = found.unwrap_or_else(unreadable);
+        self
     }
 
     /// Parses the output of `git ls-files --stage -z`: records of `<mode> <id> <stage>TAB<path>NUL`.
@@ -119,7 +141,8 @@ impl IndexEntries {
         if !index_is_sound(&bytes, layout.object_format) {
             return None;
         }
-        let entries = parse(&bytes, layout.object_format)?.entries;
+        let entries =
+            parse(&bytes, layout.object_format).filter(|parsed| !parsed.is_split())?.listing.entries;
         let written = (i64::try_from(written.as_secs()).ok()?, i64::from(written.subsec_nanos()));
         Some(Self { entries, written })
     }
@@ -162,15 +185,32 @@ impl IndexEntries {
     }
 }
 
+/// One file of an index.
+struct ParsedIndex<'a> {
+    listing: IndexListing,
+    places: EntryPlaces,
+    extensions: Vec<(&'a [u8], &'a [u8])>,
+}
+
+impl ParsedIndex<'_> {
+    /// Returns true if most entries are in another file.
+    fn is_split(&self) -> bool {
+        self.extensions.iter().any(|(name, _)| name == b"link")
+    }
+}
+
 /// Parses the entries of a sound index of version 2, 3 or 4.
-fn parse(bytes: &[u8], format: ObjectFormat) -> Option<IndexListing> {
+fn parse(bytes: &[u8], format: ObjectFormat) -> Option<ParsedIndex<'_>> {
     let version = *bytes.get(7)?;
     let n_entries = u32::from_be_bytes(*bytes.get(8..)?.first_chunk()?);
     let body = bytes.get(..bytes.len().checked_sub(format.id_len())?)?;
     let (mut at, mut name) = (12, Vec::new());
     let mut listing = IndexListing::default();
+    let mut places = EntryPlaces::default();
+    let (mut last_name, mut last_stage) = (Vec::new(), 0);
     for _ in 0..n_entries {
         let start = at;
+        places.starts.push(start);
         let number = |place: usize| {
             body.get(start + 4 * place..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
         };
@@ -211,22 +251,20 @@ fn parse(bytes: &[u8], format: ObjectFormat) -> Option<IndexListing> {
             skip_worktree: extended & SKIP_WORKTREE != 0,
             assume_valid: flags & ASSUME_VALID != 0,
         };
-        listing.insert(name.clone(), entry, flags & STAGE_MASK == 0);
-    }
-    (!is_split(body.get(at..)?)?).then_some(listing)
-}
-
-/// Returns true if one of the extensions after the entries is `link`: then most entries are in another file.
-fn is_split(mut extensions: &[u8]) -> Option<bool> {
-    while !extensions.is_empty() {
-        let (name, rest) = extensions.split_at_checked(4)?;
-        let size = usize::try_from(u32::from_be_bytes(*rest.first_chunk()?)).ok()?;
-        if name == b"link" {
-            return Some(true);
+        // Of two entries of one name, and of entries that are not sorted, git finds one or the other. The entries of a split
+        // index that replace others have no names here.
+        let stage = flags & STAGE_MASK;
+        let follows = last_name.is_empty() || (&last_name, last_stage) < (&name, stage);
+        if !name.is_empty() && !follows {
+            listing.contradictions.push(IndexContradiction { path: name.clone(), tree: None });
         }
-        extensions = rest.get(4 + size..)?;
+        last_name.clone_from(&name);
+        last_stage = stage;
+        listing.insert(name.clone(), entry, stage == 0);
     }
-    Some(false)
+    places.end = at;
+    let extensions = index_tables::extensions(body.get(at..)?)?;
+    Some(ParsedIndex { listing, places, extensions })
 }
 
 /// Returns the number of bytes that a version 4 name drops from the previous one, in git's offset encoding.

@@ -19,6 +19,7 @@ mod git_files;
 mod ignore;
 mod index;
 mod index_entries;
+mod index_tables;
 mod layout;
 mod ls_tree;
 mod refs;
@@ -32,6 +33,7 @@ pub use diff_tree::{BadDiffTree, TreeDiffEntry, TreeSide, diff_tree_command, par
 pub use ignore::{IgnorePattern, IgnoreRules, ignore_patterns};
 pub use index::{IndexState, index_is_sound, index_state};
 pub use index_entries::{IndexEntries, IndexEntry, IndexListing, SPARSE_DIR_MODE};
+pub use index_tables::IndexContradiction;
 pub use layout::{GitLayout, RefStorage};
 pub use ls_tree::{
     BadLsTree, GITLINK_MODE, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree,

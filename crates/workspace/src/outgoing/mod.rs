@@ -1,8 +1,8 @@
 //! What could leave a repository although the working tree does not show it: commits that references came to lead to,
 //! and the index.
 //!
-//! *New commits* are those that references (or a detached `HEAD`, or the list of stashes) lead to now, and that none of
-//! them led to before. A reference that merely moves to an older commit brings nothing new. [`commit_rule`] says which
+//! *New commits* are those that references (or a detached `HEAD`, the list of stashes, or a merge in progress) lead to now,
+//! and that none of them led to before. A reference that merely moves to an older commit brings nothing new. [`commit_rule`] says which
 //! paths new commits change, [`index_rule`] what was staged.
 //!
 //! Not judged, because they are not the content of this tree or not for pushing: remote-tracking and prefetched
@@ -27,7 +27,8 @@ use probity_core::{ChangeKind, ReasonCode};
 use probity_evidence::ChangePlace;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{
-    GITLINK_MODE, GitLayout, HeadTree, IndexListing, SPARSE_DIR_MODE, TreeSide, index_is_sound,
+    GITLINK_MODE, GitLayout, HeadTree, IndexContradiction, IndexListing, SPARSE_DIR_MODE, TreeSide,
+    index_is_sound,
 };
 use probity_snapshot::{EntryState, GitId, Snapshot, SnapshotEntryKind, TreeChange};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// References that a fetch moves, and those that hold no files of the tree.
 const UNJUDGED_PREFIXES: [&str; 3] = ["refs/remotes/", "refs/prefetch/", "refs/notes/"];
 const STASH_REF: &str = "refs/stash";
+
+/// The path under which an index that contradicts itself is told.
+const INDEX_PATH: &[u8] = b".git/index";
 
 /// Above this number of new merges their common ancestors are not looked up, and each path where one differs from any
 /// parent is judged.
@@ -235,6 +239,10 @@ impl OutgoingChanges {
             return Ok(());
         }
         let [old, new] = expand_sparse(place.layout, [listing(before)?, listing(after)?])?;
+        for contradiction in &new.contradictions {
+            let detail = describe_contradiction(contradiction);
+            self.unreadable.push(place.unjudged("index", ReasonCode::ProtectedChanged, detail));
+        }
         let staged = index_rule::staged_changes(&old, &new, &SnapshotLookup { place, tree });
         let mut committed: Option<HeadTree> = None;
         for change in staged {
@@ -302,12 +310,23 @@ pub fn staged_beside(
     };
     let listing = match IndexListing::parse(&bytes, place.layout.object_format) {
         Some(listing) => listing,
-        None if index_is_sound(&bytes, place.layout.object_format) => git::staged_entries(place.layout)?,
+        None if index_is_sound(&bytes, place.layout.object_format) => {
+            git::staged_entries(place.layout)?.held_against(&bytes, place.layout.object_format)
+        }
         None => return Ok(BTreeMap::new()),
     };
+    let contradicted = listing.contradictions.first().map(|first| {
+        let format = place.layout.object_format;
+        // Its id is that of what is wrong, so that something else is another change.
+        let words: Vec<String> = listing.contradictions.iter().map(describe_contradiction).collect();
+        first.tree.clone().unwrap_or_else(|| GitId::of_blob(format, words.concat().as_bytes()))
+    });
     let [_, listing] = expand_sparse(place.layout, [IndexListing::default(), listing])?;
     let lookup = SnapshotLookup { place, tree };
     let mut staged = BTreeMap::new();
+    if let (Some(id), Ok(path)) = (contradicted, RepoPath::parse(INDEX_PATH)) {
+        staged.insert(path, (None, Some((SPARSE_DIR_MODE, id))));
+    }
     // Both are sorted by the bytes of their paths.
     let mut held = committed.iter().peekable();
     let is_left = |path: &RepoPath| {
@@ -334,11 +353,24 @@ pub fn staged_beside(
     held.for_each(removed);
     for (name, entry, held) in changed {
         let side = Some((entry.mode, entry.id.clone()));
-        let is_beside = entry.mode != GITLINK_MODE && !index_rule::same_content(&side, &lookup.entry(name));
+        let is_beside = !index_rule::same_content(&side, &lookup.entry(name));
         let path = place.to_tree_path(name).filter(|_| is_beside && !index_rule::same_content(&side, &held));
         staged.extend(path.map(|path| (path, (held, side))));
     }
     Ok(staged)
+}
+
+/// Says what in an index is not as its entries say, and what git would do with it.
+fn describe_contradiction(found: &IndexContradiction) -> String {
+    let shown = probity_core::bytes::escape(&found.path);
+    match &found.tree {
+        Some(tree) => format!(
+            "it says that the tree of `{shown}` is {tree}, which its entries contradict; the next commit would hold that \
+             tree (`rm .git/index; git reset` makes the index again)"
+        ),
+        None if shown.is_empty() => "its tables contradict its entries".to_owned(),
+        None => format!("its entry `{shown}` is there twice or not in order"),
+    }
 }
 
 /// Returns the files of the checked-out commit; empty without one.
@@ -400,6 +432,12 @@ impl TreeLookup for SnapshotLookup<'_> {
     }
 }
 
+/// Returns whether the target of a symbolic reference is one of those that are compared.
+fn leads_to_reference(value: &str) -> bool {
+    let target = value.strip_prefix(SYMBOLIC_REF_PREFIX).unwrap_or_default();
+    target == HEAD || target.starts_with("refs/")
+}
+
 /// A reference that leads to no commit, and the type of what it leads to.
 type DeadEnd = (String, String);
 
@@ -433,7 +471,11 @@ impl MovedRefs {
         // The target of a symbolic reference is judged by its own name, unless it has one that is not judged.
         let symbolic =
             after.all().filter(|(name, value)| value.starts_with(SYMBOLIC_REF_PREFIX) && is_judged(name));
-        for (name, _) in symbolic {
+        for (name, value) in symbolic {
+            // Git follows it to any file of its directory, such as `ORIG_HEAD`, and pushes what that names.
+            if before.get(name) != Some(value) && !leads_to_reference(value) {
+                senseless.push((name.to_owned(), value.to_owned()));
+            }
             let led_to = before.resolve(name).map(|(_, value)| value);
             let target =
                 after.resolve(name).filter(|(target, value)| !is_judged(target) && led_to != Some(*value));

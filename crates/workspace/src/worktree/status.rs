@@ -434,7 +434,8 @@ impl StartComparison<'_> {
                 let is_clean = look.committed.get(path) == Some(held) && !look.state.dirty.contains_key(path);
                 is_clean || is_committed(&entry, held)
             }
-            (None, Some((mode, _))) => *mode == GITLINK_MODE,
+            // Which commit of a submodule is checked out is not known here.
+            (None, Some(_)) => false,
             (entry, None) => entry.is_none(),
         };
         if is_in_tree {
