@@ -15,6 +15,7 @@ use crate::{bundles, recovered_landing, reserved_space};
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::ReasonCode;
 use probity_evidence::{Seal, SecretKey, StoredManifest, bundle};
+use probity_paths::RepoPath;
 use probity_process::OrphanProcess;
 use probity_storage::{FileLock, durable};
 use probity_workspace::OpenRun;
@@ -105,7 +106,14 @@ fn close_run(
         None
     } else {
         let landing = landings.iter().find(|landing| landing.run_id == run.run_id);
-        close_killed_run(workspace, &run.folder, key.as_ref(), landing)?.map(|dir| ClosedRun {
+        let landing = landing.map(|landing| landing.outcome.clone());
+        let landing = match landing {
+            None => {
+                landing::decided_paths(workspace, &run.run_id)?.map(|paths| LandingOutcome::Landed { paths })
+            }
+            settled => settled,
+        };
+        close_killed_run(workspace, &run.folder, key.as_ref(), landing.as_ref())?.map(|dir| ClosedRun {
             orphans: probity_process::processes_with_variable(probity_process::RUN_VARIABLE, &run.run_id),
             run_id: run.run_id,
             dir,
@@ -171,7 +179,7 @@ fn close_killed_run(
     workspace: &Workspace,
     folder: &Path,
     key: Option<&SecretKey>,
-    landing: Option<&RecoveredLanding>,
+    landing: Option<&LandingOutcome>,
 ) -> Result<Option<PathBuf>, ServiceError> {
     let Some(bytes) = durable::read(&folder.join("seal.json"))? else {
         return Ok(None);
@@ -179,35 +187,41 @@ fn close_killed_run(
     let Ok(seal) = Seal::parse(&bytes) else {
         return set_aside(folder).map(|()| None);
     };
-    let detail = match landing.map(|landing| &landing.outcome) {
-        None => "its supervisor ended without a word; what it changed is not known".to_owned(),
+    let (detail, landed) = match landing {
+        None => ("its supervisor ended without a word; what it changed is not known".to_owned(), &[][..]),
         Some(LandingOutcome::Landed { paths }) => {
-            format!(
-                "its supervisor ended while its changes landed; {} paths landed at this start",
-                paths.len()
-            )
+            let n_paths = probity_core::text::count(paths.len(), "path");
+            (format!("its supervisor ended while its changes landed; {n_paths} landed"), &paths[..])
         }
         Some(LandingOutcome::Conflict { .. }) => {
-            "its supervisor ended while its changes landed; they met a conflict and were taken back"
-                .to_owned()
+            let detail =
+                "its supervisor ended while its changes landed; they met a conflict and were taken back";
+            (detail.to_owned(), &[][..])
         }
     };
-    let attested = record_unjudged(workspace, &seal, key, folder, &detail, ChainHeadSource::OnDisk)?;
+    let attested =
+        record_unjudged(workspace, &seal, key, folder, (&detail, landed), ChainHeadSource::OnDisk)?;
     Ok(Some(attested.dir))
 }
 
-/// Writes evidence that a sealed run failed because it could not be judged, and why (law 11).
+/// Writes evidence that a sealed run failed because it could not be judged, why, and which paths it brought into the tree
+/// nevertheless (law 11).
 pub(crate) fn record_unjudged(
     workspace: &Workspace,
     seal: &Seal,
     key: Option<&SecretKey>,
     folder: &Path,
-    detail: &str,
+    (detail, landed): (&str, &[RepoPath]),
     head: ChainHeadSource,
 ) -> Result<WrittenBundle, ServiceError> {
     let finding = |severity, reason, detail| RunFinding { reason, path: None, detail, severity };
     let asked = AmendmentJournal::read(folder);
     let mut findings = vec![finding(FindingSeverity::Error, ReasonCode::RunInterrupted, detail.into())];
+    let in_tree = |path: &RepoPath| RunFinding {
+        path: Some(path.clone()),
+        ..finding(FindingSeverity::Error, ReasonCode::RunInterrupted, "its change is in the tree".into())
+    };
+    findings.extend(landed.iter().map(in_tree));
     let refused = asked.refusals().into_iter();
     findings.extend(refused.map(|(reason, detail)| finding(FindingSeverity::Note, reason, detail)));
     let verdict = RunVerdict { findings, reasons: vec![ReasonCode::RunInterrupted], ..RunVerdict::default() };

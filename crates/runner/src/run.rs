@@ -303,7 +303,7 @@ fn leave_evidence(workspace: &Workspace, begun: &StartedRun<'_>, fault: ServiceE
         &begun.seal,
         begun.key.as_ref(),
         &begun.folder,
-        &detail,
+        (&detail, &[]),
         begun.head_to_trust(),
     );
     match closed {

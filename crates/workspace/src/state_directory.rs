@@ -240,6 +240,14 @@ impl StateDirectory {
         Ok(of_tree.map(|(id, tree)| (id.to_owned(), dir.join(format!("{id}.{tree}")))).collect())
     }
 
+    /// Returns the landing that has this id, on whatever tree.
+    pub fn landing_of_run(&self, run_id: &str) -> Result<Option<PathBuf>, StoreError> {
+        let dir = self.dir.join("landings");
+        let names = list(&dir)?;
+        let is_of_run = |name: &&String| name.split_once('.').is_some_and(|(id, _)| id == run_id);
+        Ok(names.iter().find(is_of_run).map(|name| dir.join(name)))
+    }
+
     /// Held while a layer lands on the tree at `root`, or an interrupted landing is completed. Runs in views only share
     /// the lock of the tree, so that one does not keep landings apart.
     pub fn landing_lock(&self, root: &Path) -> PathBuf {

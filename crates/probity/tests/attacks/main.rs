@@ -11,6 +11,7 @@ mod evidence_bundles;
 mod gates;
 mod git_directory;
 mod git_program;
+mod held_layers;
 mod http_server;
 mod ledger;
 mod receipts;

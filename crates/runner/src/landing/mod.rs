@@ -30,7 +30,7 @@ mod tests;
 
 pub(crate) use layer_view::{LayerView, open_file as open_layer_file};
 pub use recovery::RecoveredLanding;
-pub(crate) use recovery::{recover_landings, unattested_landings};
+pub(crate) use recovery::{decided_paths, recover_landings, unattested_landings};
 pub(crate) use reversal::LandingReversal;
 
 use apply::{LandingExecution, StepFailure};

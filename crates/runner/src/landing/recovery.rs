@@ -3,6 +3,7 @@
 use super::apply::LandingExecution;
 use super::journal::{LandingDirectory, LandingProgress};
 use super::{LandingOutcome, layer_store, open, settle, undo};
+use probity_paths::RepoPath;
 use probity_storage::FileLock;
 use probity_workspace::{ServiceError, Workspace};
 
@@ -43,6 +44,20 @@ pub(crate) fn unattested_landings(workspace: &Workspace) -> Result<Vec<Recovered
         }
     }
     Ok(found)
+}
+
+/// Returns the paths of a landing that is complete, or that was decided, so that the next start on its tree completes it.
+/// The process that decided it ended before it could write evidence.
+pub(crate) fn decided_paths(
+    workspace: &Workspace,
+    run_id: &str,
+) -> Result<Option<Vec<RepoPath>>, ServiceError> {
+    let Some(directory) = workspace.state.landing_of_run(run_id)? else { return Ok(None) };
+    let directory = LandingDirectory::at(directory);
+    Ok(match directory.progress() {
+        LandingProgress::Landed | LandingProgress::Decided => Some(directory.read()?.paths),
+        LandingProgress::Undecided | LandingProgress::Undoing => None,
+    })
 }
 
 /// Like [`recover_landings`], for a caller that holds the landing lock.
