@@ -100,6 +100,11 @@ pub fn import_branch(
     }
     let head = run_git(layout, &own(&["rev-parse", "--symbolic-full-name", "HEAD"]));
     let is_checked_out = head.is_ok_and(|head| head.trim_ascii_end() == branch.name.as_bytes());
+    let worktree = own(&["for-each-ref", "--format=%(worktreepath)", branch.name]);
+    if !is_checked_out && !run_git(layout, &worktree)?.trim_ascii().is_empty() {
+        // Its index and files would be those of the former commit, so that the next commit there takes this one back.
+        return Ok(BranchImport::Refused("another worktree has it checked out".into()));
+    }
     let has_staged = match branch.before.filter(|_| is_checked_out) {
         Some(before) => {
             let command = own(&["diff-index", "--cached", "--name-only", before]);

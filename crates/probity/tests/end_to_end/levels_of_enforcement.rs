@@ -593,6 +593,17 @@ fn a_branch_that_moves_to_a_known_commit_is_held_to_the_scope_and_the_judged_tre
     }
 }
 
+/// The files and the index there would still be those of the former commit, and the next commit would take this one back.
+#[test]
+fn a_branch_of_another_worktree_is_not_imported() {
+    let repo = importing_repo();
+    repo.sh("git branch side; git worktree add -q ../side side");
+    let script = "echo 1 > src/a.py; git commit -qam x; git update-ref refs/heads/side HEAD";
+    let Some(note) = refused_import(&repo, script) else { return };
+    assert!(note.contains("another worktree has it checked out"), "{note}");
+    repo.sh("test \"$(git log -1 --format=%s)\" = x; test -z \"$(git -C ../side status --porcelain)\"");
+}
+
 /// What git stores in another form than the tree has is the same content.
 #[test]
 fn a_branch_with_converted_line_ends_is_imported() {
