@@ -49,7 +49,10 @@ impl HookEvent {
             (Self::AfterTool, Copilot | Cursor) => Some("postToolUse"),
             (Self::BeforeTool, OpenCode) => Some("tool.execute.before"),
             (Self::AfterTool, OpenCode) => Some("tool.execute.after"),
-            (Self::Stop | Self::SessionStart, Copilot | OpenCode | Cursor) => None,
+            (Self::Stop, Copilot) => Some("agentStop"),
+            (Self::SessionStart, Copilot) => Some("sessionStart"),
+            (Self::SessionStart, OpenCode) => Some("experimental.chat.system.transform"),
+            (Self::Stop, OpenCode | Cursor) | (Self::SessionStart, Cursor) => None,
         }
     }
 }
@@ -164,7 +167,7 @@ fn copilot(members: &Map<String, Value>) -> Result<HookPayload, String> {
         tool: text(members, "toolName")?,
         input: arguments(members.get("toolArgs"))?,
         response: members.get("toolResult").cloned(),
-        is_continued_stop: false,
+        is_continued_stop: members.get("stop_hook_active") == Some(&Value::Bool(true)),
     })
 }
 
@@ -177,9 +180,12 @@ fn opencode(members: &Map<String, Value>) -> Result<HookPayload, String> {
     let (input, output) = (object("input"), object("output"));
     let arguments = arguments(output.get("args").or_else(|| input.get("args")))?;
     let tool = text(members, "tool_name")?;
+    // A sub-agent has a session of its own; the plugin knows the one that it began in.
+    let (session, parent) = (text(&input, "sessionID")?, text(members, "parent_session")?);
+    let is_subagent = !parent.is_empty() && parent != session;
     Ok(HookPayload {
-        session: text(&input, "sessionID")?,
-        subagent: None,
+        session: if is_subagent { parent } else { session.clone() },
+        subagent: is_subagent.then_some(session),
         cwd: text(members, "cwd")?,
         tool: if tool.is_empty() { text(&input, "tool")? } else { tool },
         input: arguments,

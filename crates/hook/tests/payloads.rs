@@ -19,8 +19,8 @@ fn event_of(file: &str) -> Option<HookEvent> {
     Some(match event {
         "PreToolUse" | "BeforeTool" | "preToolUse" | "tool_execute_before" => HookEvent::BeforeTool,
         "PostToolUse" | "AfterTool" | "postToolUse" | "tool_execute_after" => HookEvent::AfterTool,
-        "Stop" => HookEvent::Stop,
-        "SessionStart" => HookEvent::SessionStart,
+        "Stop" | "agentStop" => HookEvent::Stop,
+        "SessionStart" | "sessionStart" => HookEvent::SessionStart,
         _ => return None,
     })
 }
@@ -204,4 +204,27 @@ fn a_damaged_payload_is_refused_or_passes_in_silence() {
         }
     }
     assert!(n_damaged > 3_000, "{n_damaged}");
+}
+
+#[test]
+fn a_subagent_of_opencode_acts_for_the_session_that_it_began_in() {
+    let read = |parent: &str| {
+        let payload = format!(
+            r#"{{"hook_event_name":"tool.execute.before","cwd":"/repo","tool_name":"write"{parent},
+                "input":{{"tool":"write","sessionID":"ses_2","callID":"c"}},"output":{{"args":{{"filePath":"/repo/a"}}}}}}"#
+        );
+        let read = payload::parse(AgentDialect::OpenCode, HookEvent::BeforeTool, payload.as_bytes());
+        read.map(|it| (it.session, it.subagent)).expect("is read")
+    };
+    assert_eq!(read(""), ("ses_2".into(), None));
+    assert_eq!(read(r#","parent_session":"ses_1""#), ("ses_1".into(), Some("ses_2".into())));
+}
+
+#[test]
+fn copilot_says_when_it_goes_on_after_a_stop() {
+    for continued in [false, true] {
+        let payload = format!(r#"{{"sessionId":"s","cwd":"/repo","stop_hook_active":{continued}}}"#);
+        let read = payload::parse(AgentDialect::Copilot, HookEvent::Stop, payload.as_bytes());
+        assert_eq!(read.expect("is read").is_continued_stop, continued);
+    }
 }

@@ -101,13 +101,22 @@ pub const fn hook_events(agent: CodingAgent) -> &'static [(&'static str, HookMom
             ("AfterAgent", Stop),
             ("SessionStart", SessionStart),
         ],
-        CodingAgent::Copilot => &[("preToolUse", BeforeTool), ("postToolUse", AfterTool)],
+        CodingAgent::Copilot => &[
+            ("preToolUse", BeforeTool),
+            ("postToolUse", AfterTool),
+            ("agentStop", Stop),
+            ("sessionStart", SessionStart),
+        ],
         CodingAgent::Cursor => &[
             ("preToolUse", BeforeTool),
             ("beforeShellExecution", BeforeTool),
             ("beforeMCPExecution", BeforeTool),
         ],
-        CodingAgent::OpenCode => &[("tool.execute.before", BeforeTool), ("tool.execute.after", AfterTool)],
+        CodingAgent::OpenCode => &[
+            ("tool.execute.before", BeforeTool),
+            ("tool.execute.after", AfterTool),
+            ("experimental.chat.system.transform", SessionStart),
+        ],
     }
 }
 
@@ -212,9 +221,35 @@ const hook = (event, payload) =>
     timeout: {timeout},
   }})
 
+// Sub-agents have sessions of their own: those with the session that they began in, and what each session was told at its start.
+const parents = new Map()
+const contexts = new Map()
+const parentOf = (session) => {{
+  let parent = session
+  while (parents.has(parent)) parent = parents.get(parent)
+  return parent === session ? undefined : parent
+}}
+
 export const Probity = async ({{ directory }}) => ({{
+  event: async ({{ event }}) => {{
+    const session = event?.type === "session.created" ? event.properties?.info : undefined
+    if (session?.parentID && session.parentID !== session.id) parents.set(session.id, session.parentID)
+  }},
+  "experimental.chat.system.transform": async (input, output) => {{
+    const session = input?.sessionID
+    if (!session || !Array.isArray(output?.system)) return
+    if (!contexts.has(session)) {{
+      const payload = {{ hook_event_name: "experimental.chat.system.transform", cwd: directory, parent_session: parentOf(session), input: {{ sessionID: session }} }}
+      try {{
+        contexts.set(session, JSON.parse(hook("session", payload).stdout).additionalContext)
+      }} catch {{
+        contexts.set(session, undefined)
+      }}
+    }}
+    if (contexts.get(session)) output.system.push(contexts.get(session))
+  }},
   "tool.execute.before": async (input, output) => {{
-    const payload = {{ hook_event_name: "tool.execute.before", cwd: directory, tool_name: input.tool, input, output }}
+    const payload = {{ hook_event_name: "tool.execute.before", cwd: directory, tool_name: input.tool, parent_session: parentOf(input.sessionID), input, output }}
     const done = hook("before", payload)
     if (done.status === 0 && !done.stdout) return
     throw new Error((done.stderr || "").trim() || "probity did not answer; refused")
@@ -222,7 +257,7 @@ export const Probity = async ({{ directory }}) => ({{
   "tool.execute.after": async (input, output) => {{
     // Tools of MCP servers answer with a list of parts.
     const shown = {{ args: input.args, output: output?.output ?? output?.content }}
-    const payload = {{ hook_event_name: "tool.execute.after", cwd: directory, tool_name: input.tool, input, output: shown }}
+    const payload = {{ hook_event_name: "tool.execute.after", cwd: directory, tool_name: input.tool, parent_session: parentOf(input.sessionID), input, output: shown }}
     const done = hook("after", payload)
     if (done.status !== 0 || !done.stdout) return
     try {{
