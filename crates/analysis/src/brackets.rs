@@ -18,10 +18,9 @@ pub(crate) fn are_matched(language: Language, text: &[u8]) -> bool {
                 3 + length_until(&rest[3..], b"\"\"\"")
             }
             b'"' if is_raw(language, text, at) => raw_literal_length(rest),
-            b'"' => literal_length(rest),
             // Digits may be grouped: `1'000`.
             b'\'' if at > 0 && text[at - 1].is_ascii_alphanumeric() && !is_prefix(text[at - 1]) => 1,
-            b'\'' => literal_length(rest),
+            b'"' | b'\'' => literal_length(rest),
             b'<' | b'>' | b'=' if is_conflict_mark(text, at) => return false,
             bracket @ (b'(' | b'[' | b'{') => {
                 open.push(bracket);
