@@ -2,6 +2,7 @@
 
 use crate::file_items::FileItems;
 use crate::finding::{AuditFinding, EditKind, FindingClass, MergeSide};
+use crate::hashes::hash_of;
 use crate::moved_code::TreeSearch;
 use crate::trees::{BASE, FourTrees, OURS, RESULT, THEIRS};
 use probity_analysis::{ItemKind, ItemUnit, Language, UnitKind};
@@ -85,6 +86,18 @@ pub(crate) fn duplicates(path: &RepoPath, text: &[u8], files: [Option<&FileItems
     findings
 }
 
+/// Returns true if a file can hold a breakage at all: it does not parse, or defines a name twice. Takes the result alone.
+pub(crate) fn may_be_broken(result: &FileItems) -> bool {
+    let mut names: Vec<&str> = result
+        .units
+        .iter()
+        .filter(|unit| matches!(unit.kind, UnitKind::Function | UnitKind::Method))
+        .map(|unit| unit.name.as_str())
+        .collect();
+    names.sort_unstable();
+    result.n_errors > 0 || names.windows(2).any(|two| two[0] == two[1])
+}
+
 /// Returns the lines between `#if` and `#endif`: their definitions may be alternatives.
 fn conditional_lines(text: &[u8]) -> BTreeSet<u32> {
     let mut depth = 0_u32;
@@ -144,6 +157,14 @@ pub(crate) fn broken_calls(
     if !has_changed(OURS) || !has_changed(THEIRS) {
         return Some(Default::default());
     }
+    let names = suspect_names(trees, &sources);
+    let sources: Vec<(&RepoPath, Language)> = sources
+        .into_iter()
+        .filter(|(path, _)| {
+            let texts = trees[*path].iter().flatten().filter_map(|version| version.bytes.as_deref());
+            distinct(texts).any(|text| words_of(text).any(|word| names.contains(&hash_of(word))))
+        })
+        .collect();
     if !search.can_read(sources.iter().map(|(path, _)| *path)) {
         return None;
     }
@@ -218,6 +239,85 @@ pub(crate) fn broken_calls(
         }
     }
     Some((confirmed, unconfirmed))
+}
+
+/// Returns the hashes of names that one side may have called in a new way while the other changed their definition: only
+/// files that mention one of them are worth parsing.
+fn suspect_names(trees: &FourTrees, sources: &[(&RepoPath, Language)]) -> BTreeSet<u64> {
+    let mut defined: [BTreeSet<u64>; 2] = Default::default();
+    let mut called: [BTreeSet<u64>; 2] = Default::default();
+    for (path, _) in sources {
+        let text = |version: usize| -> &[u8] {
+            let version: Option<&crate::FileVersion> = trees[*path][version].as_ref();
+            version.and_then(|version| version.bytes.as_deref()).unwrap_or_default()
+        };
+        for (index, version) in [OURS, THEIRS].into_iter().enumerate() {
+            let is_changed =
+                !crate::trees::is_same(trees[*path][version].as_ref(), trees[*path][BASE].as_ref());
+            if is_changed {
+                let (base, side) = (text(BASE), text(version));
+                let (of_base, of_side) = (sorted_line_hashes(base), sorted_line_hashes(side));
+                add_names_near_changes(base, &of_side, &mut defined[index]);
+                add_names_near_changes(side, &of_base, &mut called[index]);
+            }
+        }
+    }
+    let [mut of_ours, mut of_theirs] = defined;
+    let [by_ours, by_theirs] = called;
+    of_ours.extend(&by_ours);
+    of_theirs.extend(&by_theirs);
+    of_ours.intersection(&by_theirs).chain(of_theirs.intersection(&by_ours)).copied().collect()
+}
+
+fn sorted_line_hashes(text: &[u8]) -> Vec<u64> {
+    let mut hashes: Vec<u64> =
+        text.split(|&byte| byte == b'\n').map(|line| hash_of(line.trim_ascii())).collect();
+    hashes.sort_unstable();
+    hashes
+}
+
+/// Adds the words of the lines that the other text does not have, and the names before a bracket in the lines above them,
+/// because parameters and arguments may stand below the name.
+fn add_names_near_changes(text: &[u8], other: &[u64], names: &mut BTreeSet<u64>) {
+    const MAX_LINES_ABOVE: usize = 12;
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    let mut n_done = 0;
+    for (at, line) in lines.iter().enumerate() {
+        if other.binary_search(&hash_of(line.trim_ascii())).is_ok() {
+            continue;
+        }
+        names.extend(words_of(line).map(hash_of));
+        for above in &lines[at.saturating_sub(MAX_LINES_ABOVE).max(n_done)..at] {
+            let mut parts = above.split(|&byte| byte == b'(').peekable();
+            while let Some(part) = parts.next() {
+                // The last word before a bracket.
+                let name = part.trim_ascii_end();
+                if parts.peek().is_some() && name.last().is_some_and(|&byte| is_word_byte(byte)) {
+                    names.extend(words_of(name).last().map(hash_of));
+                }
+            }
+        }
+        n_done = at + 1;
+    }
+}
+
+fn words_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_name = |word: &&[u8]| word.first().is_some_and(|byte| !byte.is_ascii_digit());
+    text.split(|&byte| !is_word_byte(byte)).filter(is_name)
+}
+
+const fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128
+}
+
+/// Returns each text once; equal ones lie at the same place, because they are one content.
+fn distinct<'a>(texts: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item = &'a [u8]> {
+    let mut seen: Vec<*const u8> = Vec::new();
+    texts.filter(move |text| {
+        let is_new = !seen.contains(&text.as_ptr());
+        seen.push(text.as_ptr());
+        is_new
+    })
 }
 
 /// Returns true if the result holds a conflict marker that neither side has.

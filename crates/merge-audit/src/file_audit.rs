@@ -1,7 +1,7 @@
 //! The audit of one file: whole-file edits by their ids, everything else item by item.
 
 use crate::AuditOptions;
-use crate::breakages::{broken_file, duplicates, has_markers};
+use crate::breakages::{broken_file, duplicates, has_markers, may_be_broken};
 use crate::edits::{EditAtom, edits_of, similarity_percent};
 use crate::file_items::{FileItems, Item, read_versions};
 use crate::finding::{
@@ -270,8 +270,15 @@ fn audit_content(
         (Some(base), Some(ours), Some(theirs)) => is_clean_merge(base, ours, theirs, result),
         _ => false,
     };
-    if is_clean && !options.checks_breakages {
-        return;
+    let has_markers = text(RESULT).is_some_and(|result| has_markers(result, [text(OURS), text(THEIRS)]));
+    if is_clean && !has_markers {
+        if !options.checks_breakages {
+            return;
+        }
+        let [.., merged] = read_versions(&name, [None, None, None, Some(result)]);
+        if !merged.is_some_and(|merged| may_be_broken(&merged)) {
+            return;
+        }
     }
     let files = read_versions(&name, [text(BASE), text(OURS), text(THEIRS), text(RESULT)]);
     let is_broken = audit_breakage(group, &files, [text(OURS), text(THEIRS), text(RESULT)], report);
@@ -322,7 +329,12 @@ fn audit_content(
             both_added: group.versions[BASE].is_none() && group.versions[other].is_some(),
             view,
         };
-        report.findings.extend(audit.findings());
+        let mut found = audit.findings();
+        if has_markers {
+            // Between the markers stand both versions: what one side deleted is there for the other's sake.
+            found.retain(|finding| !finding.kind.is_deletion());
+        }
+        report.findings.extend(found);
     }
 }
 
@@ -450,7 +462,7 @@ impl SideAudit<'_> {
     fn class_of(&self, atom: EditAtom, region: &ChangedRegion) -> FindingClass {
         let view = &self.view;
         let is_contested = match atom {
-            EditAtom::Delete { base } => !view.other_deleted(base) && !view.other_keeps(base),
+            EditAtom::Delete { base } => self.is_deletion_contested(base, region),
             EditAtom::Update { base, side } => {
                 !view.other_has(side) && (self.both_added || !view.other_keeps(base))
             }
@@ -461,12 +473,30 @@ impl SideAudit<'_> {
         if is_contested { FindingClass::Contested } else { FindingClass::Lost }
     }
 
+    /// A deletion is contested if the other side edited any of the lines that were deleted together.
+    fn is_deletion_contested(&self, base: usize, region: &ChangedRegion) -> bool {
+        let view = &self.view;
+        if view.other_deleted(base) {
+            return false;
+        }
+        let is_deleted = |index: &usize| view.side.count(view.base.items[*index].hash) == 0;
+        let before = (region.before.start..base).rev().take_while(is_deleted);
+        let after = (base..region.before.end).skip(1).take_while(is_deleted);
+        before.chain(after).chain([base]).any(|index| !view.other_deleted(index) && !view.other_keeps(index))
+    }
+
     /// Two insertions at one place can both be kept, unless they say the same in two ways, or the place is gone.
     fn is_insert_contested(&self, side: usize, region: &ChangedRegion) -> bool {
         let view = &self.view;
         let touching: Vec<&ChangedRegion> = view.base_to_other.touching(&region.before).collect();
         if touching.is_empty() {
             return false;
+        }
+        let entity = view.side.entity_of(&view.side.items[side]);
+        let has_entity = |file: &FileItems| file.entities.iter().any(|name| name == entity);
+        // Both sides wrote the entity: the result can have only one of the two.
+        if !entity.is_empty() && !has_entity(view.base) && has_entity(view.other) {
+            return true;
         }
         if !region.before.is_empty() {
             return region.before.clone().any(|base| !view.other_keeps(base));

@@ -35,6 +35,11 @@ impl FindingClass {
     pub const fn is_hard(self) -> bool {
         !matches!(self, Self::Contested | Self::Superseded | Self::TwoWay)
     }
+
+    /// Returns true if the result is broken, whoever's edit it was.
+    pub const fn is_breakage(self) -> bool {
+        self.is_hard() && !matches!(self, Self::Lost)
+    }
 }
 
 probity_core::word_enum! {
@@ -61,6 +66,13 @@ probity_core::word_enum! {
         Definition = "definition",
         Call = "call",
         Text = "text",
+    }
+}
+
+impl EditKind {
+    /// Returns true if something is back that a side removed.
+    pub const fn is_deletion(self) -> bool {
+        matches!(self, Self::Delete | Self::RemoveEntity | Self::RemoveFile)
     }
 }
 

@@ -216,7 +216,9 @@ impl<'a> SideView<'a> {
         let added = added_elements(&before.sorted_words, &after.sorted_words);
         let is_base_back = self.is_undeleted(base);
         if added.is_empty() {
-            return !is_base_back && !self.keeps_removed_words(before, after);
+            // Where the shortened line stands in its place, the words it lost belong to other lines.
+            let stands = self.side_to_result.forward[side].is_some();
+            return !is_base_back && (stands || !self.keeps_removed_words(before, after));
         }
         if self.is_present(side) {
             return !is_base_back;
