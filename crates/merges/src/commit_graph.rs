@@ -91,6 +91,71 @@ impl CommitGraph {
         }
         found
     }
+
+    pub(crate) fn contains(&self, id: &GitId) -> bool {
+        self.index.contains_key(id)
+    }
+
+    /// Returns the merges that `tip` leads to and `known` does not, each with its parents, newest first.
+    pub(crate) fn merges_between(&self, tip: &GitId, known: Option<&GitId>) -> Vec<Vec<GitId>> {
+        let (Some(&tip), known) = (self.index.get(tip), known.and_then(|id| self.index.get(id))) else {
+            return Vec::new();
+        };
+        let mut flags = vec![0_u8; self.ids.len()];
+        flags[tip as usize] = OF_OURS;
+        if let Some(&known) = known {
+            flags[known as usize] |= BELOW_A_BASE;
+        }
+        let mut merges = Vec::new();
+        for (at, parents) in self.parents.iter().enumerate() {
+            for &parent in parents {
+                flags[parent as usize] |= flags[at];
+            }
+            if flags[at] == OF_OURS && parents.len() > 1 {
+                let ids =
+                    std::iter::once(&self.ids[at]).chain(parents.iter().map(|&at| &self.ids[at as usize]));
+                merges.push(ids.cloned().collect());
+            }
+        }
+        merges
+    }
+
+    /// Returns the newest commits that `tip` leads to and `known` do not, without merges, each with its parent, newest first.
+    /// At most `limit` of them.
+    pub(crate) fn commits_between(&self, tip: &GitId, known: &[GitId], limit: usize) -> Vec<Vec<GitId>> {
+        let mut flags: BTreeMap<u32, u8> = BTreeMap::new();
+        let starts = known.iter().map(|id| (id, BELOW_A_BASE)).chain([(tip, OF_OURS)]);
+        for (id, flag) in starts {
+            if let Some(&at) = self.index.get(id) {
+                *flags.entry(at).or_default() |= flag;
+            }
+        }
+        let mut found = Vec::new();
+        // Children come before parents, so that a commit has all its flags when its turn comes.
+        let mut n_open = flags.values().filter(|&&flag| flag & BELOW_A_BASE == 0).count();
+        while n_open > 0 && found.len() < limit {
+            let Some((at, flag)) = flags.pop_first() else { break };
+            let parents = &self.parents[at as usize];
+            if flag & BELOW_A_BASE == 0 {
+                n_open -= 1;
+                if parents.len() < 2 {
+                    let ids = std::iter::once(at).chain(parents.iter().copied());
+                    found.push(ids.map(|at| self.ids[at as usize].clone()).collect());
+                }
+            }
+            for &parent in parents {
+                let before = flags.get(&parent).copied();
+                let after = before.unwrap_or_default() | flag;
+                flags.insert(parent, after);
+                match before {
+                    None => n_open += usize::from(after & BELOW_A_BASE == 0),
+                    Some(before) if before & BELOW_A_BASE == 0 && after & BELOW_A_BASE != 0 => n_open -= 1,
+                    Some(_) => {}
+                }
+            }
+        }
+        found
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +181,18 @@ mod tests {
     fn crossed_merges_have_several_bases() {
         let crossed: &[&[u8]] = &[&[5, 3, 2], &[4, 2, 3], &[3, 1], &[2, 1], &[1]];
         assert_eq!(bases(crossed, 5, 4), [id(3), id(2)]);
+    }
+
+    #[test]
+    fn commits_of_a_side_are_those_below_its_tip_and_not_below_the_base() {
+        let history: &[&[u8]] = &[&[6, 5, 4], &[5, 3], &[4, 2], &[3, 2], &[2, 1], &[1]];
+        let history = history.iter().map(|ids| ids.iter().map(|&number| id(number)).collect()).collect();
+        let graph = CommitGraph::new(history);
+        assert_eq!(graph.commits_between(&id(5), &[id(2)], 9), [[id(5), id(3)], [id(3), id(2)]]);
+        // A merge is left out, its sides are not.
+        assert_eq!(graph.commits_between(&id(6), &[id(3)], 9), [[id(5), id(3)], [id(4), id(2)]]);
+        assert_eq!(graph.commits_between(&id(6), &[], 1).len(), 1);
+        assert_eq!(graph.commits_between(&id(1), &[], 9), [[id(1)]]);
     }
 
     #[test]

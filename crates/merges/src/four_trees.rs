@@ -32,7 +32,7 @@ pub(crate) fn read(layout: &GitLayout, merge: &NamedMerge) -> Result<FourTrees, 
         (bases, result) => {
             let ours = git::files_of(layout, &merge.ours)?;
             let theirs = git::files_of(layout, &merge.theirs)?;
-            let (base, contents) = virtual_base(layout, bases)?;
+            let (base, contents) = virtual_base(layout, bases, 0)?;
             match result {
                 ResultTree::Object(result) => {
                     let mut trees = from_listings([&base, &ours, &theirs, &git::files_of(layout, result)?]);
@@ -99,18 +99,25 @@ fn give_contents(trees: &mut FourTrees, contents: &BlobContents) {
     }
 }
 
-/// Merges several bases into one tree, as git's own strategy does. Where they conflict, their own base holds.
-fn virtual_base(layout: &GitLayout, bases: &[GitId]) -> Result<(HeadTree, BlobContents), ServiceError> {
+/// Histories that cross more often than this are followed no further: the first of several bases holds.
+const MAX_BASE_DEPTH: usize = 8;
+
+/// Merges several bases into one tree, as git's own strategy does. Where they conflict, their own base holds, which may be
+/// a merge of several, too.
+fn virtual_base(
+    layout: &GitLayout,
+    bases: &[GitId],
+    depth: usize,
+) -> Result<(HeadTree, BlobContents), ServiceError> {
     let Some((first, rest)) = bases.split_first() else { return Ok(Default::default()) };
     let mut tree = git::files_of(layout, first)?;
     let mut contents = BlobContents::new();
+    let rest = if depth < MAX_BASE_DEPTH { rest } else { &[] };
     for base in rest {
         let other = git::files_of(layout, base)?;
         let ancestors = git::merge_bases(layout, &[first.clone(), base.clone()])?;
-        let ancestor = match ancestors.first() {
-            Some(id) => git::files_of(layout, id)?,
-            None => HeadTree::new(),
-        };
+        let (ancestor, below) = virtual_base(layout, &ancestors, depth + 1)?;
+        contents.extend(below);
         let paths: BTreeSet<RepoPath> = tree.keys().chain(other.keys()).cloned().collect();
         for path in paths {
             let [left, right, below] = [&tree, &other, &ancestor].map(|tree| tree.get(&path).cloned());

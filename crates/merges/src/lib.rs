@@ -93,21 +93,7 @@ pub fn read_four_trees(workspace: &Workspace, merge: &str) -> Result<Option<Four
 pub fn audit(workspace: &Workspace, question: &MergeQuestion) -> Result<MergeAuditAnswer, ServiceError> {
     let layout = layout_of(workspace)?;
     let audited = question::named_merges(workspace, &layout, question)?;
-    let mut answer: Option<MergeAuditAnswer> = None;
-    for merge in &audited {
-        let one = answers::audit_one(&layout, merge, ContentDepth::Everything)?;
-        match &mut answer {
-            None => answer = Some(one),
-            Some(all) => {
-                all.findings.extend(one.findings);
-                all.taken_whole.extend(one.taken_whole);
-                all.set_aside.extend(one.set_aside);
-                all.unchecked.extend(one.unchecked);
-                all.outcome = all.outcome.max(one.outcome);
-            }
-        }
-    }
-    let mut answer = answer.ok_or_else(|| ServiceError::Missing("there is no merge to audit".to_owned()))?;
+    let mut answer = answers::audit_pairs(&layout, &audited, ContentDepth::Everything)?;
     decisions::settle(workspace, std::iter::once(&mut answer))?;
     Ok(answer)
 }

@@ -56,17 +56,10 @@ pub(crate) fn object_id(layout: &GitLayout, name: &str) -> Result<GitId, Service
 
 /// Returns the parents of a commit.
 pub(crate) fn parents_of(layout: &GitLayout, commit: &GitId) -> Result<Vec<GitId>, ServiceError> {
-    let mut found = Vec::new();
-    for index in 1.. {
-        match git_history::find_tree_or_commit(layout, &format!("{commit}^{index}"))? {
-            Some(parent) => found.push(parent),
-            None => break,
-        }
-    }
-    Ok(found)
+    Ok(git_history::parents(layout, commit)?)
 }
 
-fn only_parent(layout: &GitLayout, commit: &GitId) -> Result<GitId, ServiceError> {
+fn first_parent(layout: &GitLayout, commit: &GitId) -> Result<GitId, ServiceError> {
     parents_of(layout, commit)?.into_iter().next().ok_or_else(|| {
         ServiceError::refused(
             ReasonCode::InputInvalid,
@@ -108,7 +101,7 @@ pub(crate) fn named_merges(
         }
         MergeQuestion::Squash { squash, tip } => {
             let (squash, tip) = (id(squash)?, id(tip)?);
-            let ours = only_parent(layout, &squash)?;
+            let ours = first_parent(layout, &squash)?;
             one(Some(squash.clone()), bases(&ours, &tip)?, ours, tip, squash)
         }
         MergeQuestion::Rebase { old, new } => {
@@ -120,12 +113,12 @@ pub(crate) fn named_merges(
         }
         MergeQuestion::CherryPick { picked, source } => {
             let (picked, source) = (id(picked)?, id(source)?);
-            let (ours, base) = (only_parent(layout, &picked)?, only_parent(layout, &source)?);
+            let (ours, base) = (first_parent(layout, &picked)?, first_parent(layout, &source)?);
             one(Some(picked.clone()), vec![base], ours, source, picked)
         }
         MergeQuestion::Revert { revert, source } => {
             let (revert, source) = (id(revert)?, id(source)?);
-            let (ours, theirs) = (only_parent(layout, &revert)?, only_parent(layout, &source)?);
+            let (ours, theirs) = (first_parent(layout, &revert)?, first_parent(layout, &source)?);
             one(Some(revert.clone()), vec![source], ours, theirs, revert)
         }
         MergeQuestion::Trees([base, ours, theirs, result]) => {
@@ -134,19 +127,17 @@ pub(crate) fn named_merges(
     }
 }
 
-/// An octopus merge is folded: every further parent is held against the result, with all the others as ours.
+/// Returns the pairs of parents of a merge: of two parents one, of an octopus merge each parent with each other.
 pub(crate) fn merges_of_commit(
     layout: &GitLayout,
     merge: &GitId,
     parents: &[GitId],
 ) -> Result<Vec<NamedMerge>, ServiceError> {
-    let Some((ours, others)) = parents.split_first() else { return Ok(Vec::new()) };
     let mut merges = Vec::new();
-    for theirs in others {
-        let bases = git::merge_bases(layout, &[ours.clone(), theirs.clone()])?;
+    for (ours, theirs) in parent_pairs(parents) {
         merges.push(NamedMerge {
             merge: Some(merge.clone()),
-            bases,
+            bases: git::merge_bases(layout, &[ours.clone(), theirs.clone()])?,
             ours: ours.clone(),
             theirs: theirs.clone(),
             result: ResultTree::Object(merge.clone()),
@@ -155,13 +146,18 @@ pub(crate) fn merges_of_commit(
     Ok(merges)
 }
 
+pub(crate) fn parent_pairs(parents: &[GitId]) -> impl Iterator<Item = (&GitId, &GitId)> {
+    let with_later = |(at, ours)| parents.iter().skip(at + 1).map(move |theirs| (ours, theirs));
+    parents.iter().enumerate().flat_map(with_later)
+}
+
 /// Returns the commit below the rewritten ones: as many commits below the new tip as the old tip has of its own.
 fn rebase_target(layout: &GitLayout, old: &GitId, new: &GitId) -> Result<GitId, ServiceError> {
     let n_old = git::count_commits(layout, &new.to_string(), &old.to_string())?;
     let mut at = new.clone();
     let n_new = git::count_commits(layout, &old.to_string(), &new.to_string())?;
     for _ in 0..n_old.min(n_new) {
-        at = only_parent(layout, &at)?;
+        at = first_parent(layout, &at)?;
     }
     Ok(at)
 }

@@ -1,10 +1,11 @@
 //! Every merge of a range, with a handful of git processes for all of them.
 
-use crate::answers::explain;
+use crate::answers::{ComparedMerge, explain_all};
 use crate::commit_graph::CommitGraph;
 use crate::contents::{self, ContentDepth};
 use crate::four_trees::from_diffs;
-use crate::question::{NamedMerge, ResultTree};
+use crate::origins::HistorySource;
+use crate::question::{NamedMerge, ResultTree, parent_pairs};
 use crate::{answers, layout_of};
 use probity_api::LeftOutOfLists;
 use probity_api::merge_audit::{AuditOutcome, MergeAuditAnswer, MergeAuditRangeAnswer};
@@ -35,8 +36,14 @@ pub fn audit_range(
     let tip = id(to)?;
     let known: Vec<GitId> = from.map(id).transpose()?.into_iter().collect();
     let tips = std::slice::from_ref(&tip);
-    let in_range = merges_among(git_history::history(&layout, tips, &known)?);
+    // One listing serves the bases of all merges, the range, and the commits of each side.
     let graph = CommitGraph::new(git_history::history(&layout, tips, &[])?);
+    let in_range = match &known[..] {
+        [] => graph.merges_between(&tip, None),
+        [from] if graph.contains(from) => graph.merges_between(&tip, Some(from)),
+        // What the beginning of the range shares with its end lies below commits that are not listed.
+        _ => merges_among(git_history::history(&layout, tips, &known)?),
+    };
     let range = match from {
         Some(from) => format!("{}..{}", escape(from.as_bytes()), escape(to.as_bytes())),
         None => escape(to.as_bytes()),
@@ -97,12 +104,12 @@ fn audit_listed(
         let open = unproven_by_listing(layout, &simple)?;
         n_proven += simple.len() - open.len();
         for part in open.chunks(MERGES_PER_BATCH) {
-            let (found, n_clean) = audit_batch(layout, part)?;
+            let (found, n_clean) = audit_batch(layout, &graph, part)?;
             n_proven += n_clean;
             audits.extend(found);
         }
-        for merge in &special {
-            let answer = answers::audit_one(layout, merge, ContentDepth::Everything)?;
+        for pairs in &special {
+            let answer = answers::audit_pairs(layout, pairs, ContentDepth::Everything)?;
             if answer.findings.is_empty() {
                 n_proven += 1;
             } else {
@@ -122,23 +129,22 @@ fn audit_listed(
     })
 }
 
-/// Splits merges into those of two parents with one base, and all others.
-fn named_batch(graph: &mut CommitGraph, batch: &[Vec<GitId>]) -> (Vec<NamedMerge>, Vec<NamedMerge>) {
+/// Splits merges into those of two parents with one base, and all others, each as pairs of parents.
+fn named_batch(graph: &mut CommitGraph, batch: &[Vec<GitId>]) -> (Vec<NamedMerge>, Vec<Vec<NamedMerge>>) {
     let (mut simple, mut special) = (Vec::new(), Vec::new());
     for ids in batch {
         let Some((merge, parents)) = ids.split_first() else { continue };
-        let Some((ours, others)) = parents.split_first() else { continue };
-        for theirs in others {
-            let bases = graph.merge_bases(ours, theirs);
-            let is_simple = bases.len() == 1 && others.len() == 1;
-            let named = NamedMerge {
-                merge: Some(merge.clone()),
-                bases,
-                ours: ours.clone(),
-                theirs: theirs.clone(),
-                result: ResultTree::Object(merge.clone()),
-            };
-            if is_simple { simple.push(named) } else { special.push(named) }
+        let named = |(ours, theirs): (&GitId, &GitId)| NamedMerge {
+            merge: Some(merge.clone()),
+            bases: graph.merge_bases(ours, theirs),
+            ours: ours.clone(),
+            theirs: theirs.clone(),
+            result: ResultTree::Object(merge.clone()),
+        };
+        let mut pairs: Vec<NamedMerge> = parent_pairs(parents).map(named).collect();
+        match &pairs[..] {
+            [only] if only.bases.len() == 1 => simple.append(&mut pairs),
+            _ => special.push(pairs),
         }
     }
     (simple, special)
@@ -186,6 +192,7 @@ fn unproven_by_listing<'a>(
 /// Audits some merges. Returns the answers with findings, and the number of merges without.
 fn audit_batch(
     layout: &GitLayout,
+    graph: &CommitGraph,
     merges: &[(&NamedMerge, FourTrees)],
 ) -> Result<(Vec<MergeAuditAnswer>, usize), ServiceError> {
     let mut trees: Vec<FourTrees> = merges.iter().map(|(_, trees)| trees.clone()).collect();
@@ -201,16 +208,15 @@ fn audit_batch(
         // Now every changed file counts: what seems lost may have moved.
         let mut trees: Vec<&mut FourTrees> = part.iter_mut().map(|(_, trees)| trees).collect();
         contents::fill(layout, &mut trees, ContentDepth::Everything)?;
-        let explained: Vec<Result<MergeAuditAnswer, ServiceError>> = part
+        let compared: Vec<ComparedMerge<'_>> = part
             .par_iter()
-            .map(|(merge, trees)| {
-                let report = audit(trees, AuditOptions { two_way: false, checks_breakages: true });
-                explain(layout, merge, trees, report)
+            .map(|(merge, trees)| ComparedMerge {
+                merge,
+                trees,
+                report: audit(trees, AuditOptions { two_way: false, checks_breakages: true }),
             })
             .collect();
-        for answer in explained {
-            answers.push(answer?);
-        }
+        answers.extend(explain_all(layout, HistorySource::Graph(graph), compared)?);
         // Contents that were read for this part are not needed any more.
         for (_, trees) in &mut *part {
             trees.clear();

@@ -4,6 +4,7 @@ use crate::answers::{audit_one, explain, report_of};
 use crate::contents::ContentDepth;
 use crate::decision_log::record;
 use crate::layout_of;
+use crate::origins::{ExplainedMerge, HistorySource, explain_findings};
 use crate::question::{MergeQuestion, NamedMerge, ResultTree, named_merges};
 use probity_api::merge_audit::{
     DecisionRequest, FindingChoice, MergeAuditAnswer, MergeFinding, MergeSurvivalAnswer, UnrestoredFinding,
@@ -165,7 +166,8 @@ fn chosen_findings(
     wanted: &[String],
 ) -> Result<Vec<AuditFinding>, ServiceError> {
     // The history may tell that the other side replaced the edit: such findings are restored only by name.
-    crate::origins::explain_findings(layout, merge, findings)?;
+    let mut merges = [ExplainedMerge { merge, findings: &mut *findings }];
+    explain_findings(layout, HistorySource::Git, &mut merges)?;
     if wanted.is_empty() {
         return Ok(findings.iter().filter(|finding| finding.class == FindingClass::Lost).cloned().collect());
     }

@@ -191,3 +191,51 @@ fn nothing_that_a_repository_says_is_run_or_decides() {
     assert_eq!(ids(&range.audits[0]), ids(&plain));
     assert!(!place.join(".git/ran").exists(), "nothing of the repository was run");
 }
+
+/// Makes a merge of three branches that each edit a file, and returns the audit of it. `result` writes what was committed.
+fn octopus(result: &str) -> MergeAuditAnswer {
+    let home = tempfile::tempdir().expect("a directory");
+    let place = home.path();
+    let branch = |name: &str, edit: &str| {
+        format!(
+            "git checkout -qb {name} main && {edit} && git commit -qam 'Edit {name}' && git checkout -q main"
+        )
+    };
+    done(place, "git init -q -b main && git config user.name ben && git config user.email ben@example.org");
+    done(place, "seq 1 9 > one.txt && seq 1 9 > two.txt && git add . && git commit -qm Base");
+    done(place, &branch("red", "sed -i 's/5/the red five/' one.txt"));
+    done(place, &branch("green", "sed -i 's/5/the green five/' two.txt"));
+    done(place, &branch("blue", "sed -i 's/5/the blue fifth of two/' two.txt"));
+    done(place, result);
+    done(
+        place,
+        "git add -A && tree=$(git write-tree) && \
+         git update-ref HEAD $(git commit-tree $tree -p red -p green -p blue -m 'Merge three')",
+    );
+    let workspace = Workspace::find(Some(place), place).expect("a workspace");
+    let range = audit_range(&workspace, None, "HEAD").expect("a range");
+    let one = audit_head(&workspace);
+    assert_eq!(range.merges, 1);
+    let ids = |answer: &MergeAuditAnswer| {
+        answer.findings.iter().map(|finding| (finding.id.clone(), finding.class)).collect::<Vec<_>>()
+    };
+    assert_eq!(range.audits.first().map(ids).unwrap_or_default(), ids(&one), "a range says the same");
+    one
+}
+
+#[test]
+fn an_octopus_merge_is_audited_parent_by_parent() {
+    let red = "sed -i 's/5/the red five/' one.txt";
+    let green = "sed -i 's/5/the green five/' two.txt";
+    let lost = octopus(green);
+    let [red_edit, blue_edit] = &lost.findings[..] else { panic!("{lost:?}") };
+    assert_eq!(
+        (red_edit.class, red_edit.lost.as_slice()),
+        (FindingClass::Lost, &["the red five".to_owned()][..])
+    );
+    // Green and blue wrote the same line: only a person can say which is right.
+    assert_eq!((blue_edit.class, blue_edit.path.to_string().as_str()), (FindingClass::Contested, "two.txt"));
+    let kept = octopus(&format!("{red} && {green}"));
+    assert_eq!(kept.outcome, AuditOutcome::Contested, "{kept:?}");
+    assert_eq!(kept.findings.len(), 1);
+}

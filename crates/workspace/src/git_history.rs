@@ -38,33 +38,45 @@ pub fn history(layout: &GitLayout, tips: &[GitId], known: &[GitId]) -> Result<Ve
     lines.map(ids_of_line).collect::<Option<_>>().ok_or_else(|| bad_list(&command))
 }
 
-/// Returns what the newest commits did to some paths, newest first: those that `tip` leads to and `known` do not, without
-/// merges. At most `limit` commits are looked at. Paths that are no text are left out.
-pub fn path_changes(
+/// Returns the parents of a commit; none of what is no commit.
+pub fn parents(layout: &GitLayout, commit: &GitId) -> Result<Vec<GitId>, GitFailure> {
+    let command = git_command(layout, &["rev-list", "--parents", "--no-walk", "--stdin"]);
+    let answer = output_of_lines(layout, &command, &[commit.to_string()])?;
+    let ids = answer.split(|&byte| byte == b'\n').find(|line| !line.is_empty()).map(ids_of_line);
+    let ids = ids.map_or(Some(Vec::new()), |ids| ids).ok_or_else(|| bad_list(&command))?;
+    Ok(ids.into_iter().skip(1).collect())
+}
+
+/// Returns the newest commits that `tip` leads to and `known` do not, without merges, each with its parent, newest first. At
+/// most `limit` of them.
+pub fn commits_between(
     layout: &GitLayout,
     tip: &GitId,
     known: &[GitId],
-    paths: &BTreeSet<&RepoPath>,
     limit: usize,
-) -> Result<Vec<(GitId, Vec<TreeDiffEntry>)>, GitFailure> {
+) -> Result<Vec<Vec<GitId>>, GitFailure> {
+    let limit = format!("--max-count={limit}");
+    let command =
+        git_command(layout, &["rev-list", "--topo-order", "--parents", "--no-merges", &limit, "--stdin"]);
+    let mut lines = vec![tip.to_string()];
+    lines.extend(known.iter().map(|id| format!("^{id}")));
+    let answer = output_of_lines(layout, &command, &lines)?;
+    let lines = answer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(ids_of_line).collect::<Option<_>>().ok_or_else(|| bad_list(&command))
+}
+
+/// Returns what commits, each given with its parent, did to some paths. Paths that are no text are left out.
+pub fn path_changes(
+    layout: &GitLayout,
+    commits: &[Vec<GitId>],
+    paths: &BTreeSet<&RepoPath>,
+) -> Result<Vec<Vec<TreeDiffEntry>>, GitFailure> {
     let specs: Vec<String> = paths
         .iter()
         .filter_map(|path| Some(format!(":(top,literal){}", std::str::from_utf8(path.as_bytes()).ok()?)))
         .collect();
-    if specs.is_empty() {
-        return Ok(Vec::new());
-    }
-    let limit = format!("--max-count={limit}");
-    let listing =
-        git_command(layout, &["rev-list", "--topo-order", "--parents", "--no-merges", &limit, "--stdin"]);
-    let mut lines = vec![tip.to_string()];
-    lines.extend(known.iter().map(|id| format!("^{id}")));
-    let answer = output_of_lines(layout, &listing, &lines)?;
-    let lines = answer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let commits: Vec<Vec<GitId>> =
-        lines.map(ids_of_line).collect::<Option<_>>().ok_or_else(|| bad_list(&listing))?;
-    if commits.is_empty() {
-        return Ok(Vec::new());
+    if specs.is_empty() || commits.is_empty() {
+        return Ok(vec![Vec::new(); commits.len()]);
     }
     let mut command = diff_tree_command(layout);
     command.argv.push("--".into());
@@ -74,11 +86,11 @@ pub fn path_changes(
     let answer = output_of_lines(layout, &command, &questions)?;
     let lists =
         parse_diff_tree(&answer).map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
-    if lists.len() != commits.len() {
-        return Err(GitFailure::bad_answer(&command, "it does not answer every question"));
+    if lists.len() == commits.len() {
+        Ok(lists)
+    } else {
+        Err(GitFailure::bad_answer(&command, "it does not answer every question"))
     }
-    let ids = commits.into_iter().filter_map(|ids| ids.into_iter().next());
-    Ok(ids.zip(lists).filter(|(_, list)| !list.is_empty()).collect())
 }
 
 /// Returns authors and subjects, in the order of the ids.
