@@ -131,6 +131,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<quality::RunsGcAnswer>(),
     SchemaEntry::of::<quality::RunsListAnswer>(),
     SchemaEntry::of::<review::BoardAnswer>(),
+    SchemaEntry::of::<review::ChangeFindings>(),
     SchemaEntry::of::<review::ChangeReview>(),
     SchemaEntry::of::<review::DecisionAnswer>(),
     SchemaEntry::of::<review::LineOriginAnswer>(),

@@ -4,19 +4,24 @@ use crate::board_map::BoardMap;
 use crate::commit_contents::CommitContents;
 use crate::file_sides::{commit_tree, n_changed_lines};
 use crate::log_feed;
+use crate::options;
 use crate::run_review::{ScopeFacts, command_words, program_name};
 use crate::worktree_review::reader;
 use probity_api::change::{IntentLine, RunLine, StatusAnswer};
 use probity_api::review::{
-    BoardAnswer, BoardDirtyPath, BoardLane, BoardNeed, BoardOverlap, DirtyPathClass, LanePath, LaneState,
-    NeedKind, PathFate, ReviewState, ReviewedKind,
+    BoardAnswer, BoardDirtyPath, BoardLane, BoardNeed, BoardOverlap, DecisionAction, DirtyPathClass,
+    LanePath, LaneState, NeedKind, PathFate, ReviewState, ReviewedKind,
 };
 use probity_changes::registry::IntentService;
 use probity_changes::registry::view::format_time;
+use probity_core::Digest;
+use probity_core::ReasonCode;
 use probity_core::bytes::escape;
 use probity_core::text::{count, short_id};
+use probity_evidence::{GateStatus, Manifest, StoredManifest};
 use probity_intents::{IntentStatus, Ownership, ScopeEntry};
 use probity_paths::{RepoPath, Scope};
+use probity_quality::contract::receipts::ReceiptStore;
 use probity_runner::recorded_contents::{RecordedRun, SideContent};
 use probity_runner::{bundles, held};
 use probity_workspace::selection::names;
@@ -58,8 +63,9 @@ pub fn board(workspace: &Workspace) -> Result<BoardAnswer, ServiceError> {
     let service = IntentService::open(workspace)?;
     let committed = CommitContents::of_paths(workspace, status.head.as_deref(), look.state.dirty.keys())?;
     let mut drafts = Vec::new();
-    for held in &status.held {
-        drafts.extend(held_lane(workspace, &held.run_id));
+    let chained = if status.held.is_empty() { Vec::new() } else { bundles::chained(workspace)? };
+    for held in status.held.iter().take(MAX_LANES) {
+        drafts.extend(held_lane(workspace, &chained, &held.run_id));
     }
     for run in &status.runs {
         drafts.push(open_run_lane(workspace, run));
@@ -78,10 +84,10 @@ pub fn board(workspace: &Workspace) -> Result<BoardAnswer, ServiceError> {
     let log_size = log_feed::log_size(workspace)?;
     let mut log = log_feed::log_feed(workspace, log_size.saturating_sub(N_LOG_LINES as u64), N_LOG_LINES)?;
     log.reverse();
-    let n_intents = service.registry().n_intents();
-    Ok(BoardAnswer {
+    let mut board = BoardAnswer {
         repository: tree_name(workspace),
-        needs: needs(&lanes),
+        needs: Vec::new(),
+        needs_left_out: 0,
         areas: map.areas,
         lanes_left_out: n_lanes.saturating_sub(lanes.len()),
         lanes,
@@ -91,13 +97,22 @@ pub fn board(workspace: &Workspace) -> Result<BoardAnswer, ServiceError> {
         head: status.head,
         log_size,
         log,
-        n_landed: workspace.state.bundles()?.len(),
-        n_finished: n_intents - service.registry().open_intents().count(),
-    })
+    };
+    let needs = needs(&board.lanes);
+    add_needs(&mut board, needs);
+    Ok(board)
+}
+
+/// Adds things that wait for a person, and keeps the most urgent ones.
+pub fn add_needs(board: &mut BoardAnswer, needs: Vec<BoardNeed>) {
+    board.needs.extend(needs);
+    board.needs.sort_by_key(|need| need.kind);
+    board.needs_left_out += board.needs.len().saturating_sub(MAX_NEEDS);
+    board.needs.truncate(MAX_NEEDS);
 }
 
 /// The name of the tree: its directory and the one above it.
-pub(crate) fn tree_name(workspace: &Workspace) -> String {
+pub fn tree_name(workspace: &Workspace) -> String {
     let mut parts: Vec<String> = workspace
         .root
         .components()
@@ -119,6 +134,7 @@ fn lane(change: String, kind: ReviewedKind, title: String, state: LaneState) -> 
         machine: None,
         state,
         reason: None,
+        reason_words: None,
         since: None,
         scope: Vec::new(),
         lots: Vec::new(),
@@ -134,11 +150,25 @@ fn lane(change: String, kind: ReviewedKind, title: String, state: LaneState) -> 
         base_moved: Vec::new(),
         is_here: true,
         has_view: false,
+        actions: Vec::new(),
     }
 }
 
-fn held_lane(workspace: &Workspace, run_id: &str) -> Option<LaneDraft> {
-    let (mut run, _) = RecordedRun::open(workspace, run_id).ok()?;
+/// Says why a run did not pass, in words.
+pub(crate) fn why_not_passed(manifest: &Manifest) -> Option<String> {
+    let reason = manifest.reasons().into_iter().next()?;
+    let failed = manifest.gate_results.iter().find(|gate| {
+        gate.status == GateStatus::Fail && manifest.plan.required_gates().any(|id| id == gate.gate_id)
+    });
+    Some(match (reason, failed) {
+        (ReasonCode::ReconUntrackedDelta, _) => "it changed what its scope does not let in".to_owned(),
+        (ReasonCode::GateFailed, Some(gate)) => format!("its gate {} did not pass", gate.gate_id),
+        _ => reason.meaning().to_owned(),
+    })
+}
+
+fn held_lane(workspace: &Workspace, chained: &[StoredManifest], run_id: &str) -> Option<LaneDraft> {
+    let mut run = RecordedRun::open_among(workspace, chained, run_id).ok()?;
     run.read_ahead(workspace);
     let manifest = &run.stored.manifest;
     let mut scope = ScopeFacts::of(&manifest.plan.scope, &manifest.amendments);
@@ -167,6 +197,7 @@ fn held_lane(workspace: &Workspace, run_id: &str) -> Option<LaneDraft> {
     }
     lane.agent = program_name(manifest);
     lane.reason = reasons.first().map(|reason| reason.as_str().to_owned());
+    lane.reason_words = why_not_passed(manifest);
     lane.since = Some(manifest.created_at.clone());
     lane.has_view = true;
     lane.scope = scope.clauses.iter().map(|clause| clause.pattern.clone()).collect();
@@ -230,6 +261,11 @@ fn intent_lane(
     lane.lease_left_seconds = (intent.status == IntentStatus::Active).then_some(intent.lease_left_seconds);
     lane.queue_position = intent.queue_position;
     lane.is_here = intent.is_here;
+    if let Some(known) = stale.service.registry().intent(&intent.intent_id).filter(|it| it.lease.seconds > 0)
+    {
+        let share = intent.lease_left_seconds * 100 / known.lease.seconds;
+        lane.lease_share = lane.lease_left_seconds.map(|_| u32::try_from(share.min(100)).unwrap_or(100));
+    }
     stale.tell(intent, &mut lane);
     let entries: Vec<ScopeEntry> = intent.allowed_files.iter().cloned().collect();
     let mut changed = Vec::new();
@@ -379,6 +415,7 @@ fn place_lane(draft: LaneDraft, map: &BoardMap) -> BoardLane {
         LanePath { path, fate, at, lines }
     });
     lane.paths = bars.collect();
+    lane.actions = options::board_actions(&lane);
     lane
 }
 
@@ -394,6 +431,7 @@ fn needs(lanes: &[BoardLane]) -> Vec<BoardNeed> {
             paths,
             note: note.to_owned(),
             since: lane.since.clone(),
+            action: None,
         };
         let outside: Vec<RepoPath> = lane
             .paths
@@ -409,43 +447,45 @@ fn needs(lanes: &[BoardLane]) -> Vec<BoardNeed> {
                 "held, tree untouched",
             )),
             LaneState::Held => {
-                let reason = lane.reason.clone().unwrap_or_default();
+                let why = lane.reason_words.clone().unwrap_or_else(|| "it did not pass".to_owned());
                 needs.push(need(
                     NeedKind::Failed,
-                    format!("was held: {reason}"),
+                    format!("is held: {why}"),
                     Vec::new(),
                     "held, tree untouched",
                 ));
             }
-            LaneState::Ready => needs.push(need(
-                NeedKind::Ready,
-                format!("passed and waits to land {}", count(lane.n_paths, "path")),
-                Vec::new(),
-                "nothing in the way",
-            )),
-            LaneState::Recoverable => {
-                needs.push(need(
+            LaneState::Ready => needs.push(BoardNeed {
+                action: Some(DecisionAction::Land),
+                ..need(
+                    NeedKind::Ready,
+                    format!("passed and waits to land {}", count(lane.n_paths, "path")),
+                    Vec::new(),
+                    if lane.base_moved.is_empty() { "nothing in the way" } else { "the tree moved on" },
+                )
+            }),
+            LaneState::Recoverable => needs.push(BoardNeed {
+                action: Some(DecisionAction::Recover),
+                ..need(
                     NeedKind::Recoverable,
                     "is gone, and its claim is left".into(),
                     Vec::new(),
                     "its process ended",
-                ));
-            }
+                )
+            }),
             _ => {}
         }
         if !lane.base_moved.is_empty() && lane.state != LaneState::Queued {
             let sentence = match lane.base_behind {
                 Some(n) => format!(
-                    "began {} ago; since then others changed",
+                    "is {} behind; others since changed",
                     count(usize::try_from(n).unwrap_or(0), "commit")
                 ),
-                None => "waits; since it ended the tree changed at".to_owned(),
+                None => "waits; the tree has since changed at".to_owned(),
             };
             needs.push(need(NeedKind::Stale, sentence, lane.base_moved.clone(), "look before it lands"));
         }
     }
-    needs.sort_by_key(|need| need.kind);
-    needs.truncate(MAX_NEEDS);
     needs
 }
 
@@ -489,28 +529,42 @@ pub fn finished_changes(workspace: &Workspace, limit: usize) -> Result<Vec<Board
             && details.pruned.is_none()
             && details.amended_from.is_none()
     };
-    for stored in chained.iter().rev().filter(|stored| is_run(&stored.manifest.details)).take(limit) {
+    // An amended run is judged by the bundle of its last amendment.
+    let mut first_hash: BTreeMap<Digest, Digest> = BTreeMap::new();
+    let mut judged: BTreeMap<Digest, &StoredManifest> = BTreeMap::new();
+    for stored in &chained {
+        if let Some(from) = stored.manifest.details.amended_from {
+            let first = first_hash.get(&from).copied().unwrap_or(from);
+            first_hash.insert(stored.run_hash, first);
+            judged.insert(first, stored);
+        }
+    }
+    for first in chained.iter().rev().filter(|stored| is_run(&stored.manifest.details)).take(limit) {
+        let stored = judged.get(&first.run_hash).copied().unwrap_or(first);
         let manifest = &stored.manifest;
-        let state = match crate::run_review::run_state(stored, held.contains(&manifest.run_id), &chained) {
+        let run_id = &first.manifest.run_id;
+        let state = match crate::run_review::run_state(stored, held.contains(run_id), &chained) {
             ReviewState::Held => LaneState::Held,
             ReviewState::Ready => LaneState::Ready,
             ReviewState::Landed => LaneState::Landed,
             ReviewState::Undone => LaneState::Undone,
             _ => LaneState::Failed,
         };
-        let title = command_words(manifest).unwrap_or_else(|| format!("run {}", manifest.run_id));
-        let mut lane = lane(manifest.run_id.clone(), ReviewedKind::Run, title, state);
+        let title = command_words(manifest).unwrap_or_else(|| format!("run {run_id}"));
+        let mut lane = lane(run_id.clone(), ReviewedKind::Run, title, state);
         lane.agent = program_name(manifest);
         lane.since = Some(manifest.created_at.clone());
         lane.n_paths = manifest.delta.as_ref().map_or(0, Vec::len);
         lane.n_outside = manifest.untracked().map_or(0, |paths| paths.len());
         lane.reason = manifest.reasons().first().map(|reason| reason.as_str().to_owned());
+        lane.reason_words = why_not_passed(manifest);
         lanes.push(lane);
     }
     let service = IntentService::open(workspace)?;
     let mut closed: Vec<_> =
         service.registry().intents().filter(|intent| intent.status.is_closed()).collect();
     closed.sort_by_key(|intent| std::cmp::Reverse(intent.closed_at));
+    let receipts = ReceiptStore::open(workspace);
     for intent in closed.into_iter().take(limit) {
         let state = match intent.status {
             IntentStatus::Released => LaneState::Landed,
@@ -521,6 +575,13 @@ pub fn finished_changes(workspace: &Workspace, limit: usize) -> Result<Vec<Board
         lane.agent = Some(intent.owner.label.clone());
         lane.machine = Some(intent.owner.host.clone());
         lane.since = intent.closed_at.map(format_time);
+        let receipt = intent.receipt.and_then(|digest| receipts.by_digest(&digest).ok().flatten());
+        if let Some(receipt) = receipt {
+            lane.n_paths = crate::intent_review::n_recorded_paths(&receipt);
+            if !receipt.head.status().is_accepted() {
+                lane.state = LaneState::Failed;
+            }
+        }
         lane.scope = intent.scope.allowed_files.iter().map(ToString::to_string).collect();
         lanes.push(lane);
     }

@@ -4,15 +4,15 @@ use crate::file_sides::{FileSides, commit_content, present_content};
 use crate::run_review::{cited_items, path_row};
 use crate::worktree_review;
 use probity_api::review::{
-    ChangeReview, ClaimFact, FindingNote, GateFacts, PathFate, ReviewAmendment, ReviewClause, ReviewPath,
-    ReviewReason, ReviewState, ReviewedKind,
+    ChangeReview, ClaimFact, FindingChange, FindingNote, GateFacts, PathFate, ReviewAmendment, ReviewClause,
+    ReviewPath, ReviewReason, ReviewState, ReviewedKind,
 };
 use probity_changes::registry::IntentService;
 use probity_changes::registry::view::format_time;
 use probity_core::Digest;
 use probity_evidence::{BundleCheck, ChangeKind, CheckStatus};
 use probity_intents::registry::{Intent, IntentAmendment, RegistryChange};
-use probity_intents::{IntentStatus, ScopeEntry, ScopeEntrySet};
+use probity_intents::{IntentStatus, Ownership, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use probity_quality::contract::receipts::{ReceiptStore, StoredReceipt};
 use probity_runner::recorded_contents::SideContent;
@@ -152,7 +152,7 @@ pub(crate) fn recorded_sides(workspace: &Workspace, base: Option<&str>, entry: &
 
 fn clause(entry: &ScopeEntry, excludes: bool) -> ReviewClause {
     let mark = if excludes { "!" } else { "" };
-    ReviewClause { pattern: format!("{mark}{entry}"), excludes, amendment: None, n_decided: 0 }
+    ReviewClause { pattern: format!("{mark}{entry}"), excludes, amendment: None, n_decided: 0, owner: None }
 }
 
 /// Returns the scope of an intent, clause by clause, with the entries behind each.
@@ -202,7 +202,10 @@ pub(crate) fn intent(workspace: &Workspace, id: &str) -> Result<ChangeReview, Se
         }
     }
     let is_accepted = receipt.as_ref().is_none_or(|receipt| receipt.head.status().is_accepted());
+    let reader = service.owner_of(&worktree_review::reader())?;
+    let is_left = intent.ownership(&reader, &service.command_context()?) == Ownership::Recoverable;
     let state = match intent.status {
+        IntentStatus::Active if is_left => ReviewState::Recoverable,
         IntentStatus::Active => ReviewState::Editing,
         IntentStatus::Queued => ReviewState::Queued,
         IntentStatus::Released | IntentStatus::Landing if is_accepted => ReviewState::Landed,
@@ -257,6 +260,11 @@ fn recorded_paths(workspace: &Workspace, intent: &Intent, delta: &[RecordedPath]
         rows.push(row);
     }
     rows
+}
+
+/// Counts the paths that the change of a receipt touched.
+pub(crate) fn n_recorded_paths(receipt: &StoredReceipt) -> usize {
+    receipt.document["delta"].as_array().map_or(0, Vec::len)
 }
 
 /// Returns the contents that the change of a receipt left, with their paths.
@@ -332,6 +340,7 @@ fn claims_of(facts: &ReceiptFacts) -> Vec<ClaimFact> {
 fn findings_of(facts: &ReceiptFacts) -> Vec<FindingNote> {
     let one = |finding: &ReceiptFinding| {
         Some(FindingNote {
+            change: FindingChange::New,
             path: finding.path.clone()?,
             line: finding.line,
             severity: finding.severity.clone(),

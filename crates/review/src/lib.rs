@@ -1,13 +1,16 @@
 //! What a reviewer sees and decides: one change against its declaration, who works where, and why a line is there.
 //!
 //! Owns: the review of runs, intents, commits and uncommitted work; the board; decisions; the origin of a line.
-//! May use: api, changes, core, document-store, documents, evidence, intents, knowledge, line-diff, merges, paths, quality, runner, scopes, snapshot, storage, workspace.
+//! May use: analysis, api, changes, core, document-store, documents, evidence, intents, knowledge, ledger, line-diff, merges, paths, quality, runner, scopes, snapshot, storage, workspace.
 //! Must not know: any rule of a judgment; how an answer is shown.
 //!
 //! * [`find_change`]: the change that a name means. [`review`]: everything about it. [`ChangeContents`]: its files.
+//! * [`change_findings`]: what a change did to the findings of the tree.
 //! * [`board`]: who is where. [`log_feed`]: the log in words.
 //! * [`line_origin`]: why a line is there.
+//! * [`undecided`]: what waits for a person beside changes.
 //! * [`lost_intents`]: what merges lost, and decisions about it.
+//! * [`settle_contradiction`]: which of two items of the ledger stands.
 //! * [`decide`]: carries out what a person decided, through the functions that the command line calls.
 
 mod board;
@@ -17,8 +20,10 @@ mod change_name;
 mod change_of_content;
 mod commit_contents;
 mod content_index;
+mod contradictions;
 mod decide;
 mod file_sides;
+mod findings;
 mod folded_files;
 mod intent_review;
 mod line_origin;
@@ -27,15 +32,19 @@ pub mod lost_intents;
 mod options;
 mod range_review;
 mod run_review;
+mod undecided;
 mod worktree_review;
 
-pub use board::{board, finished_changes};
+pub use board::{add_needs, board, finished_changes, tree_name};
 pub use change_contents::ChangeContents;
 pub use change_name::{ChangeName, find_change};
+pub use contradictions::{Contradiction, ContradictionRequest, contradiction, settle_contradiction};
 pub use decide::{DecisionRequest, decide, decisions};
 pub use file_sides::FileSides;
+pub use findings::change_findings;
 pub use line_origin::{line_origin, lines_around};
 pub use log_feed::{log_feed, log_size};
+pub use undecided::{UndecidedFacts, undecided};
 
 use probity_api::review::{ChangeReview, ReviewPath};
 use probity_core::{Digest, json};

@@ -82,14 +82,18 @@ fn bundle_line(workspace: &Workspace, run_id: &str, line: LogFeedLine) -> LogFee
     };
     let manifest = &stored.manifest;
     let details = &manifest.details;
-    let verdict = match manifest.reasons().first() {
+    let verdict = match crate::board::why_not_passed(manifest) {
         None => "passed".to_owned(),
-        Some(reason) => format!("did not pass: {reason}"),
+        Some(why) => format!("did not pass: {why}"),
     };
     let words = if details.lands.is_some() {
-        format!("landing {verdict}")
+        if manifest.reasons().is_empty() {
+            "held changes landed".to_owned()
+        } else {
+            format!("held changes did not land: the part {verdict}")
+        }
     } else if details.reverts.is_some() {
-        format!("revert {verdict}")
+        "a run was undone".to_owned()
     } else if details.pruned.is_some() {
         "old evidence was removed".to_owned()
     } else if details.amended_from.is_some() {

@@ -10,7 +10,7 @@ use probity_api::merges::{ConflictReport, MergeAnalysisAnswer, MergeReconcileAns
 use probity_core::{Digest, ReasonCode, json};
 use probity_document_store::merge::{self, AnalyzedMerge, MergeSelector, ReconcileRequest};
 use probity_document_store::read::{LogRequest, log};
-use probity_document_store::{CommitMetadata, CommitStore};
+use probity_document_store::{CommitMetadata, CommitStore, write};
 use probity_documents::{ChosenState, CommitKind, ConflictChoice, GivenResolution};
 use probity_merges::{MergeQuestion, SurvivalRequest};
 use probity_snapshot::GitId;
@@ -222,6 +222,27 @@ pub fn document_merges(workspace: &Workspace) -> Result<DocumentMerges, ServiceE
         pending: lost(merge::analyze_heads(&store)?),
         written: lost(merge::analyze_all(&store, &merges)?),
     })
+}
+
+/// Returns what merging the heads of the document store would lose, and the digest of what is shown of it.
+pub fn pending_merges(workspace: &Workspace) -> Result<(Vec<MergeAnalysisAnswer>, Digest), ServiceError> {
+    let Some(store) = document_store(workspace)? else { return Ok((Vec::new(), Digest::of(b""))) };
+    let pending: Vec<MergeAnalysisAnswer> =
+        merge::analyze_heads(&store)?.iter().map(AnalyzedMerge::to_answer).collect();
+    let merges: Vec<String> = pending.iter().map(|answer| answer.merge.to_string()).collect();
+    Ok((pending, Digest::of(&json::canonical_of(&merges))))
+}
+
+/// Merges the heads of the document store, if they are still those that the person was shown. The merges are the same
+/// whoever writes them; what they lose is decided place by place afterwards, on record.
+pub fn merge_heads(workspace: &Workspace, shown: &Digest) -> Result<Vec<MergeAnalysisAnswer>, ServiceError> {
+    let (pending, now) = pending_merges(workspace)?;
+    if pending.is_empty() || now != *shown {
+        return Err(too_late("the document store"));
+    }
+    let store = required_store(workspace)?;
+    let written = merge::analyze_all(&store, &write::reduce(&store)?)?;
+    Ok(written.iter().map(AnalyzedMerge::to_answer).collect())
 }
 
 /// Analyzes one written merge of the document store.

@@ -1,7 +1,7 @@
 //! What can be decided about a change now, what each decision does, and the command that does the same.
 
 use probity_api::review::{
-    ChangeReview, DecisionAction, DecisionOption, PathFate, ReviewState, ReviewedKind,
+    BoardLane, ChangeReview, DecisionAction, DecisionOption, LaneState, PathFate, ReviewState, ReviewedKind,
 };
 use probity_core::bytes::{bare_shell_word, escape};
 use probity_core::text::count;
@@ -20,6 +20,26 @@ pub(crate) fn options(review: &ChangeReview) -> Vec<DecisionOption> {
         (ReviewedKind::Run, ReviewState::Editing) => vec![amend(review, &[], "open", "Expand")],
         (ReviewedKind::Intent, ReviewState::Editing) => vec![amend_intent(review), clear(review)],
         (ReviewedKind::Intent, ReviewState::Queued) => vec![promote(review), clear(review)],
+        (ReviewedKind::Intent, ReviewState::Recoverable) => vec![recover(review), clear(review)],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns what can be decided about a change on the board, in the order of [`options`], without reading its contents.
+pub(crate) fn board_actions(lane: &BoardLane) -> Vec<DecisionAction> {
+    use DecisionAction as Action;
+    let has_inside = lane.n_paths > lane.n_outside;
+    match (lane.kind, lane.state) {
+        _ if !lane.is_here => Vec::new(),
+        (ReviewedKind::Run, LaneState::Held) if has_inside => {
+            vec![Action::LandInScope, Action::Amend, Action::Discard]
+        }
+        (ReviewedKind::Run, LaneState::Held) => vec![Action::Amend, Action::Discard],
+        (ReviewedKind::Run, LaneState::Ready) => vec![Action::Land, Action::Discard],
+        (ReviewedKind::Run, LaneState::Editing) => vec![Action::Amend],
+        (ReviewedKind::Intent, LaneState::Editing | LaneState::Silent) => vec![Action::Amend, Action::Clear],
+        (ReviewedKind::Intent, LaneState::Queued) => vec![Action::Promote, Action::Clear],
+        (ReviewedKind::Intent, LaneState::Recoverable) => vec![Action::Recover, Action::Clear],
         _ => Vec::new(),
     }
 }
@@ -242,6 +262,22 @@ fn clear(review: &ChangeReview) -> DecisionOption {
             "A live owner is not taken from: that is refused.".into(),
         ],
         ..option(DecisionAction::Clear, "Clear".into(), format!("probity intent clear {}", review.change))
+    }
+}
+
+fn recover(review: &ChangeReview) -> DecisionOption {
+    DecisionOption {
+        is_main: true,
+        effects: vec![
+            "The claim becomes yours, with a new lease: its handle is kept in this worktree.".into(),
+            "The uncommitted changes of its paths stay, and are yours to finish.".into(),
+            "It is refused if the owner is alive after all.".into(),
+        ],
+        ..option(
+            DecisionAction::Recover,
+            "Take over".into(),
+            format!("probity intent recover {}", review.change),
+        )
     }
 }
 

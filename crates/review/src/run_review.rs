@@ -33,6 +33,7 @@ impl ScopeFacts {
             excludes: pattern.starts_with(b"!"),
             amendment,
             n_decided: 0,
+            owner: None,
         };
         let mut clauses: Vec<ReviewClause> = sealed.as_slice().iter().map(|it| clause(it, None)).collect();
         for (index, amendment) in amendments.iter().enumerate() {

@@ -3,10 +3,11 @@
 use crate::commit_contents::CommitContents;
 use crate::file_sides::{FileSides, present_content};
 use crate::run_review::path_row;
-use probity_api::change::{DirtyGroup, StatusAnswer};
-use probity_api::review::{ChangeReview, PathFate, ReviewPath, ReviewState, ReviewedKind};
+use probity_api::change::{DirtyGroup, IntentLine, StatusAnswer};
+use probity_api::review::{ChangeReview, PathFate, ReviewClause, ReviewPath, ReviewState, ReviewedKind};
 use probity_changes::registry::{AgentLabel, Caller, CallerCredentials};
 use probity_core::Digest;
+use probity_core::text::count;
 use probity_evidence::ChangeKind;
 use probity_intents::ScopeEntry;
 use probity_intents::hygiene::DirtyStatus;
@@ -63,17 +64,52 @@ pub(crate) fn owner_of(status: &StatusAnswer, path: &RepoPath) -> Option<String>
         .map(|group| format!("{}, finished", group.agent))
 }
 
+/// More claims are not shown.
+const MAX_CLAIMS: usize = 100;
+
+/// Returns the paths that open intents of this tree claim, those with changes first.
+fn claims_of(status: &StatusAnswer) -> (Vec<ReviewClause>, Vec<ScopeEntry>) {
+    let is_claim = |intent: &&IntentLine| intent.is_here && intent.queue_position.is_none();
+    let mut intents: Vec<&IntentLine> = status.intents.iter().filter(is_claim).collect();
+    intents.sort_by_key(|intent| std::cmp::Reverse(intent.n_dirty));
+    let claims =
+        intents.into_iter().flat_map(|intent| intent.allowed_files.iter().map(move |it| (intent, it)));
+    let clause = |(intent, entry): (&IntentLine, &ScopeEntry)| {
+        let clause = ReviewClause {
+            pattern: entry.to_string(),
+            excludes: false,
+            amendment: None,
+            n_decided: 0,
+            owner: Some(intent.agent.clone()),
+        };
+        (clause, entry.clone())
+    };
+    claims.take(MAX_CLAIMS).map(clause).unzip()
+}
+
 /// Reviews everything that differs from the commit.
 pub(crate) fn worktree(workspace: &Workspace) -> Result<ChangeReview, ServiceError> {
     let status = probity_changes::status(workspace, &reader())?;
     let mut paths = dirty_rows(workspace, &|_| true)?;
+    let (mut clauses, entries) = claims_of(&status);
     for row in &mut paths {
         row.owner = owner_of(&status, &row.path);
+        row.clause = entries.iter().position(|entry| entry.covers(row.path.as_bytes()));
+        if let Some(clause) = row.clause.and_then(|index| clauses.get_mut(index)) {
+            clause.n_decided += 1;
+        }
     }
     let n_unclaimed = paths.iter().filter(|row| row.owner.is_none()).count();
-    let mut notes = vec![status.next_step.clone()];
-    if n_unclaimed > 0 {
-        notes.push(format!("nobody claims {n_unclaimed} of these paths"));
+    let mut notes = vec![match (paths.len(), n_unclaimed) {
+        (0, _) => "Nothing differs from the commit.".to_owned(),
+        (_, 0) => "Each path is judged when the change that claims it finishes.".to_owned(),
+        (n_all, n) if n == n_all => "Nobody claims these paths: no open change names them.".to_owned(),
+        (_, n) => format!(
+            "Nobody claims {n} of these paths. Each other one is judged when the change that claims it finishes."
+        ),
+    }];
+    if status.dirty.count > paths.len() {
+        notes.push(format!("{} more are not listed", count(status.dirty.count - paths.len(), "path")));
     }
     Ok(ChangeReview {
         change: "worktree".into(),
@@ -87,7 +123,7 @@ pub(crate) fn worktree(workspace: &Workspace) -> Result<ChangeReview, ServiceErr
         state: ReviewState::Unjudged,
         reasons: Vec::new(),
         enforcement: None,
-        clauses: Vec::new(),
+        clauses,
         paths,
         amendments: Vec::new(),
         gates: Vec::new(),

@@ -59,15 +59,25 @@ impl RecordedRun {
     /// where its changes are now.
     pub fn open(workspace: &Workspace, name: &str) -> Result<(Self, Vec<StoredManifest>), ServiceError> {
         let chained = bundles::chained(workspace)?;
+        let run = Self::open_among(workspace, &chained, name)?;
+        Ok((run, chained))
+    }
+
+    /// Like [`RecordedRun::open`], for somebody who has every listed bundle already.
+    pub fn open_among(
+        workspace: &Workspace,
+        chained: &[StoredManifest],
+        name: &str,
+    ) -> Result<Self, ServiceError> {
         let found = bundles::find(workspace, name)?;
-        let judged = bundles::judged_among(workspace, &chained, &found)?;
-        let first_run_id = held::first_judged_among(workspace, &chained, found)?;
+        let judged = bundles::judged_among(workspace, chained, &found)?;
+        let first_run_id = held::first_judged_among(workspace, chained, found)?;
         let files = bundles::read(&workspace.state.evidence().join(&judged))?;
         let stored = bundles::manifest(workspace, &judged)?;
         let changes = recorded_delta::read_delta(&files, &judged).map(|delta| delta.changes);
         let layer = layer_store::held_layer(workspace, &first_run_id).ok();
         let handle = |path: &Path| TreeHandle::open(path).ok();
-        let run = Self {
+        Ok(Self {
             first_run_id,
             stored,
             files,
@@ -76,8 +86,7 @@ impl RecordedRun {
             layer: layer.and_then(|layer| handle(&upper_of_root(workspace, &layer))),
             tree: handle(&workspace.root),
             blobs: BTreeMap::new(),
-        };
-        Ok((run, chained))
+        })
     }
 
     /// Reads the contents that git has with one process, for somebody who asks for many of them. A process for each path

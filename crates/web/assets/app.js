@@ -22,6 +22,21 @@
     document.cookie = `probity_theme=${root.dataset.theme}; SameSite=Strict; Path=/; Max-Age=31536000`;
   }
 
+  // Times in the time zone of the reader: the server knows only its own.
+  const ago = (s) => (s < 60 ? 'just now' : s < 3600 ? `${Math.floor(s / 60)} min ago` : s < 86400 ? `${Math.floor(s / 3600)} h ago` : `${Math.floor(s / 86400)} d ago`);
+  function times(r = document) {
+    const now = new Date();
+    for (const t of $$('time[datetime]', r)) {
+      const d = new Date(t.dateTime);
+      if (isNaN(d)) continue;
+      const clock = d.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false });
+      t.textContent = 'ago' in t.dataset ? ago((now - d) / 1000) : d.toDateString() === now.toDateString() ? clock : `${d.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${clock}`;
+      t.title = d.toLocaleString();
+    }
+  }
+  times();
+  setInterval(() => times($('#board') || document.createElement('i')), 30000);
+
   // Dialogs: an action first shows what it will do. Without script the same preview is a page of its own.
   let opener = null;
   async function act(link) {
@@ -51,6 +66,9 @@
     else if (does === 'close' && dialog) { e.preventDefault(); dialog.close(); }
     else if (does === 'dialog') { e.preventDefault(); act(b); }
   });
+  // A menu of decisions closes when the reader goes elsewhere.
+  document.addEventListener('click', (e) => $$('.acts[open]').forEach((m) => { if (!m.contains(e.target)) m.open = false; }));
+  document.addEventListener('keydown', (e) => { const m = e.key === 'Escape' && e.target.closest('.acts[open]'); if (m) { m.open = false; $('summary', m).focus(); } });
   const name_keys = () => { const b = $('#keys-switch'); if (b) b.textContent = store('keys') === 'off' ? 'Turn single keys on' : 'Turn single keys off'; };
   name_keys();
 
@@ -87,6 +105,25 @@
     }, { rootMargin: '600px' });
     $$('.file.wait').forEach((f) => near.observe(f));
   }
+
+  // Findings are compared after the page is there: it takes an analysis of the tree, twice.
+  const compare = $('#compare');
+  if (compare) load(compare.href).then((page) => {
+    const dd = $('#findings-dd'), sum = $('#findings-sum', page);
+    if (!dd || !sum) return;
+    const more = document.createElement('small'), all = document.createElement('a');
+    all.href = compare.href; all.textContent = 'all'; more.append(all);
+    dd.replaceChildren(...[...sum.childNodes].map(take), more);
+    for (const row of $$('#finding-rows tr', page)) {
+      const card = document.getElementById('f-' + row.dataset.file), body = card && $('.diff tbody', card);
+      if (!body) continue;
+      const split = body.parentNode.classList.contains('sbs'), before = row.dataset.side === 'before';
+      const at = row.dataset.line && $$('tr', body).find((r) => { const n = r.cells[before ? 0 : split ? 2 : 1]; return n && n.classList.contains('n') && n.textContent.replace(/\D/g, '') === row.dataset.line; });
+      if (row.dataset.line && !at) continue;
+      row.cells[0].colSpan = split ? 4 : 3;
+      if (at) at.after(take(row)); else body.prepend(take(row));
+    }
+  }).catch(() => {});
 
   // Seen marks belong to this browser and to the content that was shown.
   const change = $('#change');
@@ -161,7 +198,11 @@
       const now = $('#board', page), focus = document.activeElement && document.activeElement.closest('.lane');
       const which = focus && focus.dataset.change;
       board.replaceChildren(...[...now.childNodes].map(take));
-      $('#board-sum').textContent = $('#board-sum', page).textContent;
+      for (const id of ['board-sum', 'n-board', 'n-merge', 'n-ledger']) {
+        const mine = document.getElementById(id), its = page.getElementById(id);
+        if (mine && its) { mine.hidden = its.hidden; mine.replaceChildren(...[...its.childNodes].map(take)); }
+      }
+      times(board);
       document.title = page.title;
       const lane = which && $(`.lane[data-change="${CSS.escape(which)}"] .label`); if (lane) lane.focus();
     } catch { say(false); }
@@ -179,7 +220,7 @@
       const feed = $('#feed'), li = document.createElement('li');
       li.className = 'fresh'; li.dataset.index = line.index;
       const add = (tag, cls, text) => { const el = document.createElement(tag); if (cls) el.className = cls; el.textContent = text; li.append(el); return el; };
-      add('time', '', (line.at || '').slice(11, 16)); add('span', 'seq', '#' + line.index);
+      const at = add('time', '', ''); if (line.at) { at.dateTime = line.at; times(li); } add('span', 'seq', '#' + line.index);
       const words = add('span', '', '');
       if (line.who) { const b = document.createElement('b'); b.textContent = line.who; words.append(b, ' '); }
       words.append(line.words);

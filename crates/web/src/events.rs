@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinHandle;
 
 /// How often the log is asked for new entries while somebody listens; otherwise once a second.
 const LOG_INTERVAL: Duration = Duration::from_millis(50);
@@ -28,11 +29,23 @@ pub(crate) fn watch(state: Arc<UiState>) {
     tokio::spawn(async move {
         let mut known = None;
         let mut views = 0;
+        let mut merges: Option<JoinHandle<Result<bool, ServiceError>>> = None;
         for look in 0_u32.. {
             tokio::time::sleep(LOG_INTERVAL).await;
             let is_heard = state.events.receiver_count() > 0;
             if !is_heard && look % LOOKS_PER_VIEW != 0 {
                 continue;
+            }
+            if look % LOOKS_PER_VIEW == 0 {
+                // Audits of merges take long: news about them comes when it comes.
+                if let Some(done) = merges.take_if(|audit| audit.is_finished())
+                    && matches!(done.await, Ok(Ok(true)))
+                {
+                    state.forget_board();
+                    let _ = state.events.send(PageEvent::Views { size: known.unwrap_or(0) });
+                }
+                let shared = Arc::clone(&state);
+                merges.get_or_insert_with(|| tokio::task::spawn_blocking(move || shared.refresh_undecided()));
             }
             let (before, root) = (known, state.root.clone());
             let looks_at_views = look % LOOKS_PER_VIEW == 0;

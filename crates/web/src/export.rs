@@ -3,6 +3,7 @@
 use crate::assets::STYLE;
 use crate::pages::change;
 use crate::pages::evidence;
+use crate::pages::findings;
 use crate::review_context::ReviewContext;
 use crate::untrusted_text::{Untrusted, own_markup};
 use base64::Engine;
@@ -14,6 +15,7 @@ use probity_review::{ChangeName, FileSides};
 use probity_runner::bundles::{self, BundleFiles};
 use probity_runner::log_proofs;
 use probity_workspace::{ServiceError, Workspace};
+use std::sync::Arc;
 
 /// Changed lines above which a file is named without its rows.
 const MAX_EXPORTED_LINES: usize = 5_000;
@@ -24,7 +26,8 @@ pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError>
     let (review, contents) = probity_review::review_with_contents(workspace, &name)?;
     let decisions = probity_review::decisions(workspace, Some(&review.change))?;
     let log_size = probity_review::log_size(workspace)?;
-    let context = ReviewContext { name, review, contents, decisions, log_size };
+    let findings = probity_review::change_findings(workspace, &review, &contents).ok().map(Arc::new);
+    let context = ReviewContext { name, review, contents, decisions, log_size, findings };
     let mut files: Vec<(usize, FileSides)> = Vec::new();
     for (index, path) in context.review.paths.iter().enumerate() {
         if path.folded.is_none() && path.lines_added + path.lines_removed <= MAX_EXPORTED_LINES {
@@ -54,6 +57,7 @@ pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError>
                     div.notice { p { "A copy of a review page. The evidence is inside: " code { "probity review verify FILE" } " checks it without trusting this page." } }
                     (change::exported_verdict(&context))
                     (change::details(&context))
+                    @if let Some(found) = &context.findings { (findings::findings_card(&context.review, found, false)) }
                     (change::all_files(&context, &files))
                     (evidence::checks_card(&context.review.checks))
                     (evidence::proof_card(&context.review, proof.as_ref()))

@@ -1,9 +1,13 @@
 //! The addresses of the ledger and of the health of the code.
 
-use crate::page_request::{PageRequest, Shared, ask, document, page};
+use crate::page_request::{PageRequest, Shared, ask, document, is_own_form, page};
 use crate::pages;
 use crate::pages::code::{CodeFacts, MAX_LISTED_FINDINGS, MAX_TREND_POINTS};
 use crate::pages::ledger::LedgerQuestion;
+use crate::session::SessionId;
+use crate::url_text::FormValues;
+use axum::Extension;
+use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -12,7 +16,9 @@ use probity_knowledge::ledger::{self, ItemFilter};
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze::FindingLimits;
 use probity_quality::analyze::answers::analysis_run;
+use probity_review::ContradictionRequest;
 use probity_workspace::{ServiceError, Workspace};
+use std::sync::PoisonError;
 
 fn ledger_question(asked: &PageRequest) -> LedgerQuestion {
     LedgerQuestion {
@@ -63,6 +69,64 @@ pub(crate) async fn ledger_item(
     let found =
         ask(&state, move |state| ledger::explain(&state.workspace()?, &handle, stream.as_deref())).await;
     asked.answer(&state, "ledger", found, |frame, explained| pages::ledger::item(frame, &question, explained))
+}
+
+/// What a form about a contradiction must be about.
+fn form_subject(keep: &str, drop: &str) -> String {
+    format!("contradiction\0{keep}\0{drop}")
+}
+
+pub(crate) async fn contradiction_preview(
+    State(state): State<Shared>,
+    Extension(session): Extension<SessionId>,
+    Path(keep): Path<String>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = PageRequest::new(headers, query);
+    let drop = asked.query.text("over").unwrap_or_default().to_owned();
+    let token = state.sessions.form_token(&session, &form_subject(&keep, &drop)).unwrap_or_default();
+    let found =
+        ask(&state, move |state| probity_review::contradiction(&state.workspace()?, &keep, &drop)).await;
+    let frame = asked.frame(&state, "ledger");
+    match found {
+        Ok(found) => page(StatusCode::OK, pages::ledger::preview(&frame, &found, &token)),
+        Err(fault) => asked.refusal(&frame, &fault),
+    }
+}
+
+pub(crate) async fn settle_contradiction(
+    State(state): State<Shared>,
+    Extension(session): Extension<SessionId>,
+    Path(keep): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let asked = PageRequest::new(headers, None);
+    let frame = asked.frame(&state, "ledger");
+    if state.read_only {
+        return page(StatusCode::FORBIDDEN, pages::read_only(&frame));
+    }
+    let form = FormValues::parse(&String::from_utf8_lossy(&body));
+    let drop = form.text("over").unwrap_or_default().to_owned();
+    if !is_own_form(&state, &session, &form_subject(&keep, &drop), &form) {
+        return page(StatusCode::FORBIDDEN, pages::foreign_form(&frame));
+    }
+    let found = ask(&state, move |state| {
+        let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = form.text("shown").and_then(|text| text.parse().ok());
+        let shown = shown.ok_or_else(|| ServiceError::BadInput("the form has no good `shown`".into()))?;
+        let why = form.text("why").unwrap_or_default().trim().to_owned();
+        let request = ContradictionRequest { keep, drop, by: state.person.clone(), why, shown };
+        let answer = probity_review::settle_contradiction(&state.workspace()?, &request)?;
+        Ok((request, answer))
+    })
+    .await;
+    match found {
+        Ok((_, answer)) if asked.wants_json() => document(&answer),
+        Ok((request, _)) => page(StatusCode::OK, pages::ledger::settled(&frame, &request)),
+        Err(fault) => asked.refusal(&frame, &fault),
+    }
 }
 
 fn code_facts(workspace: &Workspace) -> Result<Option<CodeFacts>, ServiceError> {

@@ -70,6 +70,70 @@ pub(crate) async fn document_merge(
     })
 }
 
+fn nothing_pending() -> ServiceError {
+    ServiceError::refused(
+        ReasonCode::InputMissing,
+        "the document store has one head: nothing waits to be merged",
+    )
+}
+
+pub(crate) async fn pending_heads(
+    State(state): State<Shared>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = PageRequest::new(headers, query);
+    let found = ask(&state, |state| {
+        let (pending, _) = lost_intents::pending_merges(&state.workspace()?)?;
+        pending.into_iter().next().ok_or_else(nothing_pending)
+    })
+    .await;
+    let place = asked.query.text("place").map(str::to_owned);
+    asked.answer(&state, "merge", found, |frame, merge| {
+        pages::merge::pending_merge(frame, merge, place.as_deref())
+    })
+}
+
+const HEADS_SUBJECT: (&str, &str, &str) = ("heads", "reduce", "heads");
+
+pub(crate) async fn heads_preview(
+    State(state): State<Shared>,
+    Extension(session): Extension<SessionId>,
+    headers: HeaderMap,
+) -> Response {
+    let asked = PageRequest::new(headers, None);
+    let (kind, action, merge) = HEADS_SUBJECT;
+    let found = ask(&state, |state| {
+        let (pending, shown) = lost_intents::pending_merges(&state.workspace()?)?;
+        if pending.is_empty() { Err(nothing_pending()) } else { Ok(PlacePreview::of_heads(&pending, &shown)) }
+    })
+    .await;
+    show_preview(&state, &asked, &session, &form_subject(kind, action, merge, ""), found)
+}
+
+pub(crate) async fn merge_heads(
+    State(state): State<Shared>,
+    Extension(session): Extension<SessionId>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let asked = PageRequest::new(headers, None);
+    let form = match place_form(&state, &asked, &session, &body, HEADS_SUBJECT) {
+        Ok(form) => form,
+        Err(refusal) => return *refusal,
+    };
+    let found = ask(&state, move |state| {
+        let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+        lost_intents::merge_heads(&state.workspace()?, &form.shown)
+    })
+    .await;
+    let frame = asked.frame(&state, "merge");
+    match found {
+        Ok(written) => page(StatusCode::OK, pages::merge::heads_merged(&frame, &written)),
+        Err(fault) => asked.refusal(&frame, &fault),
+    }
+}
+
 fn no_such_place() -> ServiceError {
     ServiceError::refused(ReasonCode::InputMissing, "the merge has no such place: load it again")
 }

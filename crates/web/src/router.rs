@@ -38,8 +38,11 @@ pub(crate) fn router(state: Shared) -> Router {
         .route("/c/{change}/f/{file}", get(file))
         .route("/c/{change}/log/{gate}", get(gate_log))
         .route("/c/{change}/evidence", get(evidence))
+        .route("/c/{change}/findings", get(findings))
         .route("/c/{change}/do/{action}", get(preview).post(decide))
         .route("/merge", get(lost::merges))
+        .route("/merge/heads", get(lost::pending_heads))
+        .route("/merge/heads/do/reduce", get(lost::heads_preview).post(lost::merge_heads))
         .route("/merge/{merge}", get(lost::merge))
         .route("/merge/{merge}/do/{action}", get(lost::finding_preview).post(lost::decide_finding))
         .route("/merge/documents/{merge}", get(lost::document_merge))
@@ -49,6 +52,10 @@ pub(crate) fn router(state: Shared) -> Router {
         )
         .route("/ledger", get(knowledge_handlers::ledger))
         .route("/ledger/{handle}", get(knowledge_handlers::ledger_item))
+        .route(
+            "/ledger/{handle}/do/keep",
+            get(knowledge_handlers::contradiction_preview).post(knowledge_handlers::settle_contradiction),
+        )
         .route("/code", get(knowledge_handlers::code))
         .route("/why/{revision}", get(why))
         .route("/log", get(log))
@@ -113,7 +120,8 @@ fn read_review(state: &UiState, name: &str) -> Result<ReviewContext, ServiceErro
     let name = probity_review::find_change(&workspace, &name)?;
     let (review, contents) = probity_review::review_with_contents(&workspace, &name)?;
     let decisions = probity_review::decisions(&workspace, Some(&review.change))?;
-    Ok(ReviewContext { name, review, contents, decisions, log_size })
+    let findings = state.known_findings(&review);
+    Ok(ReviewContext { name, review, contents, decisions, log_size, findings })
 }
 
 async fn change(
@@ -159,8 +167,13 @@ async fn one_file(state: Shared, name: String, file: usize, asked: PageRequest) 
     let found = ask(&state, move |state| {
         let kept = shown.and_then(|shown| state.kept_review(&shown));
         let context = match kept {
-            Some(context) => context,
-            None => state.keep_review(read_review(state, &name)?),
+            // Findings that were compared since stand beside the lines.
+            Some(context)
+                if context.findings.is_some() || state.known_findings(&context.review).is_none() =>
+            {
+                context
+            }
+            _ => state.keep_review(read_review(state, &name)?),
         };
         let sides = pages::change::sides_of(&state.workspace()?, &context, file)?;
         Ok((context, sides))
@@ -215,6 +228,30 @@ async fn evidence(
     match found {
         Ok((context, proof)) => {
             page(StatusCode::OK, pages::evidence::evidence(&frame, &context.review, proof.as_ref()))
+        }
+        Err(fault) => asked.refusal(&frame, &fault),
+    }
+}
+
+async fn findings(
+    State(state): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = PageRequest::new(headers, query);
+    let found = ask(&state, move |state| {
+        let mut context = read_review(state, &name)?;
+        let findings = state.findings(&context)?;
+        context.findings = Some(Arc::clone(&findings));
+        Ok((context, findings))
+    })
+    .await;
+    let frame = asked.frame(&state, "changes");
+    match found {
+        Ok((_, findings)) if asked.wants_json() => document(&*findings),
+        Ok((context, findings)) => {
+            page(StatusCode::OK, pages::findings::findings(&frame, &context.review, &findings))
         }
         Err(fault) => asked.refusal(&frame, &fault),
     }

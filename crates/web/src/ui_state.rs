@@ -4,14 +4,14 @@ use crate::page_event::PageEvent;
 use crate::review_context::ReviewContext;
 use crate::session::SessionStore;
 use probity_api::merge_audit::MergeAuditRangeAnswer;
-use probity_api::review::BoardAnswer;
-use probity_review::lost_intents;
+use probity_api::review::{BoardAnswer, ChangeFindings, ChangeReview};
+use probity_review::{UndecidedFacts, lost_intents};
 use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{Semaphore, broadcast};
 
 /// Questions to the services at a time; more wait.
@@ -43,6 +43,32 @@ struct KnownMerges {
     range: Arc<MergeAuditRangeAnswer>,
 }
 
+/// What waits for a person beside changes, and what it was read from.
+#[derive(Debug)]
+struct KnownUndecided {
+    key: UndecidedKey,
+    facts: UndecidedFacts,
+}
+
+/// What the list of things that wait depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct UndecidedKey {
+    head: Option<String>,
+    log_size: u64,
+    /// When the document store was last written.
+    documents: Option<SystemTime>,
+}
+
+/// What the frame of every page tells about the whole tree.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TreeSummary {
+    pub(crate) name: String,
+    pub(crate) head: Option<String>,
+    pub(crate) n_needs: usize,
+    pub(crate) n_lost: usize,
+    pub(crate) n_contradictions: usize,
+}
+
 /// Everything that the handlers share.
 #[derive(Debug)]
 pub(crate) struct UiState {
@@ -57,8 +83,14 @@ pub(crate) struct UiState {
     pub(crate) decisions: Mutex<()>,
     board: Mutex<Option<(Instant, Arc<BoardAnswer>)>>,
     reviews: Mutex<VecDeque<Arc<ReviewContext>>>,
+    /// Findings that were compared, by what was shown of their change; the newest first.
+    findings: Mutex<VecDeque<Arc<ChangeFindings>>>,
+    /// One comparison at a time: each uses every core.
+    comparing: Mutex<()>,
     /// The audit of the newest merges, for the commit that it was made for.
     merges: Mutex<Option<KnownMerges>>,
+    undecided: Mutex<Option<KnownUndecided>>,
+    summary: Mutex<TreeSummary>,
     pub(crate) n_violations: AtomicU64,
 }
 
@@ -75,7 +107,11 @@ impl UiState {
             decisions: Mutex::new(()),
             board: Mutex::new(None),
             reviews: Mutex::new(VecDeque::new()),
+            findings: Mutex::new(VecDeque::new()),
+            comparing: Mutex::new(()),
             merges: Mutex::new(None),
+            undecided: Mutex::new(None),
+            summary: Mutex::new(TreeSummary::default()),
             n_violations: AtomicU64::new(0),
         }
     }
@@ -99,9 +135,53 @@ impl UiState {
         if let Some((_, board)) = kept.as_ref().filter(|(read, _)| read.elapsed() < BOARD_LIFETIME) {
             return Ok(Arc::clone(board));
         }
-        let board = Arc::new(probity_review::board(&self.workspace()?)?);
+        let mut board = probity_review::board(&self.workspace()?)?;
+        let mut summary = TreeSummary {
+            name: board.repository.clone(),
+            head: board.head.clone(),
+            ..TreeSummary::default()
+        };
+        if let Some(known) = &*self.undecided.lock().unwrap_or_else(PoisonError::into_inner) {
+            probity_review::add_needs(&mut board, known.facts.needs.clone());
+            (summary.n_lost, summary.n_contradictions) = (known.facts.n_lost, known.facts.n_contradictions);
+        }
+        summary.n_needs = board.needs.len() + board.needs_left_out;
+        *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = summary;
+        let board = Arc::new(board);
         *kept = Some((Instant::now(), Arc::clone(&board)));
         Ok(board)
+    }
+
+    /// What the last board told about the tree.
+    pub(crate) fn summary(&self) -> TreeSummary {
+        let mut summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if summary.name.is_empty() {
+            summary.name =
+                self.workspace().map(|workspace| probity_review::tree_name(&workspace)).unwrap_or_default();
+        }
+        summary
+    }
+
+    /// Reads what merges lost and what the ledger contradicts, if it may be something else than the last time. Audits of
+    /// merges take long, so this is never done while somebody waits for a page. Returns whether there was news.
+    pub(crate) fn refresh_undecided(&self) -> Result<bool, ServiceError> {
+        let workspace = self.workspace()?;
+        let documents =
+            |name: &str| workspace.state.dir().join(name).metadata().and_then(|it| it.modified()).ok();
+        let key = UndecidedKey {
+            head: git::head(&workspace)?,
+            log_size: probity_review::log_size(&workspace)?,
+            documents: documents("commits.db").max(documents("commits.db-wal")),
+        };
+        let known = || self.undecided.lock().unwrap_or_else(PoisonError::into_inner);
+        if known().as_ref().is_some_and(|known| known.key == key) {
+            return Ok(false);
+        }
+        let range = self.recent_merges(&workspace)?;
+        let documents = lost_intents::document_merges(&workspace)?;
+        let facts = probity_review::undecided(&workspace, &range, &documents)?;
+        let before = known().replace(KnownUndecided { key, facts: facts.clone() });
+        Ok(before.is_none_or(|before| before.facts.needs != facts.needs))
     }
 
     /// Returns the audit of the newest merges. It takes long, and only a new commit or a decision changes it.
@@ -123,6 +203,27 @@ impl UiState {
 
     pub(crate) fn forget_merges(&self) {
         *self.merges.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Returns the findings of a change if they were compared already.
+    pub(crate) fn known_findings(&self, review: &ChangeReview) -> Option<Arc<ChangeFindings>> {
+        let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|known| known.shown == review.shown && known.change == review.change).cloned()
+    }
+
+    /// Compares the findings of a change, once for everybody who asks.
+    pub(crate) fn findings(&self, context: &ReviewContext) -> Result<Arc<ChangeFindings>, ServiceError> {
+        let _alone = self.comparing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = self.known_findings(&context.review) {
+            return Ok(known);
+        }
+        let workspace = self.workspace()?;
+        let found =
+            Arc::new(probity_review::change_findings(&workspace, &context.review, &context.contents)?);
+        let mut known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        known.push_front(Arc::clone(&found));
+        known.truncate(MAX_KEPT_REVIEWS);
+        Ok(found)
     }
 
     pub(crate) fn keep_review(&self, context: ReviewContext) -> Arc<ReviewContext> {

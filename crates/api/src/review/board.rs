@@ -1,6 +1,7 @@
 //! Who works where.
 
 use super::change::{PathFate, ReviewedKind};
+use super::decision::DecisionAction;
 use crate::document::Answer;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -20,13 +21,14 @@ pub struct BoardAnswer {
     /// Lanes that are not listed.
     pub lanes_left_out: usize,
     pub overlaps: Vec<BoardOverlap>,
+    /// What waits for a person, the most urgent first.
     pub needs: Vec<BoardNeed>,
+    /// Things that wait and are not listed.
+    pub needs_left_out: usize,
     pub dirty: Vec<BoardDirtyPath>,
     pub n_dirty: usize,
     /// The newest entries of the log, newest first.
     pub log: Vec<LogFeedLine>,
-    pub n_landed: usize,
-    pub n_finished: usize,
 }
 
 impl Answer for BoardAnswer {
@@ -78,6 +80,8 @@ pub struct BoardLane {
     pub state: LaneState,
     /// The first reason why it was held.
     pub reason: Option<String>,
+    /// The same in words.
+    pub reason_words: Option<String>,
     pub since: Option<String>,
     /// The declared scope.
     pub scope: Vec<String>,
@@ -90,6 +94,7 @@ pub struct BoardLane {
     pub lines_added: usize,
     pub lines_removed: usize,
     pub lease_left_seconds: Option<u64>,
+    /// The part of the lease that is left, in percent.
     pub lease_share: Option<u32>,
     pub queue_position: Option<usize>,
     /// Commits that the branch got since it began.
@@ -100,6 +105,8 @@ pub struct BoardLane {
     pub is_here: bool,
     /// Whether it has a private view.
     pub has_view: bool,
+    /// What can be decided about it now, the usual way on first.
+    pub actions: Vec<DecisionAction>,
 }
 
 /// A changed path on the map.
@@ -125,16 +132,18 @@ probity_core::word_enum! {
     pub enum NeedKind {
         /// A change is outside its scope and waits.
         Outside = "outside",
+        /// A merge dropped an edit.
+        Lost = "lost",
         /// A change did not pass for another reason and waits.
         Failed = "failed",
         /// A change passed and waits to land.
         Ready = "ready",
         /// The owner of an intent is gone.
         Recoverable = "recoverable",
+        /// Two items of the ledger contradict each other.
+        Contradiction = "contradiction",
         /// The tree moved on below a change.
         Stale = "stale",
-        /// A merge dropped an edit.
-        Lost = "lost",
     }
 }
 
@@ -142,12 +151,15 @@ probity_core::word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BoardNeed {
     pub kind: NeedKind,
+    /// The change that it is about; of a lost edit the merge, of a contradiction the first item.
     pub change: String,
     pub who: String,
     pub sentence: String,
     pub paths: Vec<RepoPath>,
     pub note: String,
     pub since: Option<String>,
+    /// The usual way on, where one decision settles it.
+    pub action: Option<DecisionAction>,
 }
 
 probity_core::word_enum! {

@@ -106,6 +106,35 @@ probity_core::word_enum! {
         Undone = "undone",
         /// Nobody judged it.
         Unjudged = "unjudged",
+        /// The owner of the intent is gone, and the claim is left.
+        Recoverable = "recoverable",
+    }
+}
+
+/// What a change did to the findings of the tree: the answer of `probity review findings`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ChangeFindings {
+    pub change: String,
+    /// The digest of the review that it belongs to.
+    pub shown: Digest,
+    /// New ones first, then those that got worse, then fixed ones.
+    pub findings: Vec<FindingNote>,
+    /// Findings that are not listed.
+    pub left_out: usize,
+    /// The health of the tree without and with the change, if files were analyzed.
+    pub health: Option<(i64, i64)>,
+    /// What limits the comparison.
+    pub notes: Vec<String>,
+}
+
+impl Answer for ChangeFindings {
+    const SCHEMA: &'static str = "probity/review-findings/v1";
+}
+
+impl ChangeFindings {
+    /// Counts the findings with this fate.
+    pub fn n_with(&self, change: FindingChange) -> usize {
+        self.findings.iter().filter(|finding| finding.change == change).count()
     }
 }
 
@@ -128,6 +157,8 @@ pub struct ReviewClause {
     pub amendment: Option<usize>,
     /// The changed paths that it let in, or kept out.
     pub n_decided: usize,
+    /// Whose claim it is, where several agents share a tree.
+    pub owner: Option<String>,
 }
 
 probity_core::word_enum! {
@@ -206,10 +237,24 @@ pub struct ClaimFact {
     pub facts: Vec<String>,
 }
 
+probity_core::word_enum! {
+    /// What a change did to a finding.
+    pub enum FindingChange {
+        /// It was not there before.
+        New = "new",
+        /// A symbol measures worse than before.
+        Worse = "worse",
+        /// It is not there any more.
+        Fixed = "fixed",
+    }
+}
+
 /// A finding that the change made, made worse or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FindingNote {
+    pub change: FindingChange,
     pub path: RepoPath,
+    /// The line, after the change; of a fixed finding before it.
     pub line: Option<u32>,
     pub severity: String,
     pub message: String,

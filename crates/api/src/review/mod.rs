@@ -10,8 +10,8 @@ pub use board::{
     LaneState, LogFeedLine, NeedKind,
 };
 pub use change::{
-    ChangeReview, ClaimFact, FindingNote, GateFacts, PathFate, ReviewAmendment, ReviewClause, ReviewPath,
-    ReviewReason, ReviewState, ReviewedKind,
+    ChangeFindings, ChangeReview, ClaimFact, FindingChange, FindingNote, GateFacts, PathFate,
+    ReviewAmendment, ReviewClause, ReviewPath, ReviewReason, ReviewState, ReviewedKind,
 };
 pub use decision::{
     DecisionAction, DecisionAnswer, DecisionOption, DecisionRecord, ReviewServerEnd, ServerEndStatus,

@@ -62,6 +62,16 @@ pub(crate) enum ReviewCommand {
         #[arg(long, value_name = "FILE")]
         trust: Option<PathBuf>,
     },
+    /// Say which findings a change made, made worse and fixed
+    ///
+    /// The tree as it is, once with the old contents of the changed paths and once with the new ones.
+    #[command(
+        after_help = "Examples:\n  probity review findings last\n  probity review findings main..HEAD --json"
+    )]
+    Findings {
+        /// The change: a run or an intent by id or the beginning of it, `last`, `BASE..HEAD`, or `worktree`
+        change: String,
+    },
     /// Print everything about a change, as the page shows it
     #[command(after_help = "Examples:\n  probity review show last --json")]
     Show {
@@ -131,6 +141,7 @@ pub(crate) fn review(
         ReviewCommand::Export { change, output } => export(&workspace()?, change, output),
         ReviewCommand::Verify { page, trust } => verify(page, trust.as_deref()),
         ReviewCommand::Show { change } => show(&workspace()?, change),
+        ReviewCommand::Findings { change } => findings(&workspace()?, change),
     }
 }
 
@@ -159,6 +170,29 @@ fn show(workspace: &Workspace, change: &str) -> Result<CommandAnswer, ServiceErr
         ui::print_row("note", note);
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &review))
+}
+
+fn findings(workspace: &Workspace, change: &str) -> Result<CommandAnswer, ServiceError> {
+    let name = probity_review::find_change(workspace, change)?;
+    let (review, contents) = probity_review::review_with_contents(workspace, &name)?;
+    let found = probity_review::change_findings(workspace, &review, &contents)?;
+    for note in &found.findings {
+        let place = note.line.map_or_else(|| note.path.to_string(), |line| format!("{}:{line}", note.path));
+        ui::print_row(note.change.as_str(), format_args!("{}  {}", note.message, ui::dim(place)));
+    }
+    if found.left_out > 0 {
+        ui::print_row("left out", ui::count_of(found.left_out, "finding"));
+    }
+    if found.findings.is_empty() {
+        ui::print_row("findings", "none new, none worse, none fixed");
+    }
+    if let Some((before, after)) = found.health {
+        ui::print_row("health", format_args!("{before} to {after}"));
+    }
+    for note in &found.notes {
+        ui::print_row("note", note);
+    }
+    Ok(CommandAnswer::of(ExitCode::Ok, &found))
 }
 
 fn export(workspace: &Workspace, change: &str, output: &Path) -> Result<CommandAnswer, ServiceError> {

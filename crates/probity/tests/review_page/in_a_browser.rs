@@ -133,3 +133,54 @@ fn two_browsers_see_each_other_and_the_end_of_the_server() {
     server.stop();
     other.wait_until("return document.querySelector('#live').classList.contains('off')");
 }
+
+#[test]
+fn findings_of_a_run_stand_beside_their_lines() {
+    if let Some(why) = obstacle() {
+        return probity_testkit::skip!("{why}");
+    }
+    let repo = Repo::new();
+    let branches: String = (0..40).map(|n| format!("    if x == {n}:\\n        return {n} * x\\n")).collect();
+    let outcome = repo.run(&format!("printf 'def tangled(x):\\n{branches}    return x\\n' >> src/a.py"));
+    let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
+    let server = UiServer::start(&repo, &[]);
+    let browser = Browser::open();
+    browser.go(&server.link);
+    browser.wait_for("#board");
+    browser.go(&server.address(&format!("/c/{run}")));
+    browser.wait_for(".diff tr.note");
+    assert!(browser.text(".diff tr.note").contains("tangled"), "{}", browser.text(".diff tr.note"));
+    assert!(browser.text("#findings-dd").contains("new"), "{}", browser.text("#findings-dd"));
+    browser.go(&server.address(&format!("/c/{run}")));
+    assert!(browser.has(".diff tr.note"), "what was compared comes with the page");
+    let found = repo.ask(&["review", "findings", &run]).json;
+    assert_eq!(found["findings"][0]["change"], "new", "{found:#}");
+    assert_eq!(found["findings"][0]["path"], "src/a.py", "{found:#}");
+    look_around(&browser, &server.address(&format!("/c/{run}/findings")), "findings");
+    browser.go(&server.address("/csp"));
+    assert_eq!(browser.text("body"), "0");
+}
+
+#[test]
+fn the_board_offers_the_decisions_of_each_change() {
+    if let Some(why) = obstacle() {
+        return probity_testkit::skip!("{why}");
+    }
+    let repo = Repo::new();
+    let outcome = repo
+        .run_with(&["--scope", "src/a.py", "--enforce", "auto"], "echo x >> src/a.py; echo y >> docs/d.md");
+    let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
+    repo.ask(&["start", "--agent", "codex/b", "--intent", "Round totals", "src/b.py"]);
+    let server = UiServer::start(&repo, &[]);
+    let browser = Browser::open();
+    browser.go(&server.link);
+    browser.wait_for("#board .lane");
+    let intent = "document.querySelector('.lane .acts a[href$=\"/do/clear\"]')";
+    browser.run(&format!("{intent}.closest('details').open = true; {intent}.click()"));
+    browser.wait_for("#act[open] #preview");
+    assert!(browser.text("#act").contains("The intent is given up"), "{}", browser.text("#act"));
+    browser.press("\u{e00c}");
+    browser.wait_until("return !document.querySelector('#act').open");
+    browser.go(&server.address("/c"));
+    assert!(browser.has(&format!("a[href='/c/{run}']")), "{}", browser.text("main"));
+}

@@ -243,3 +243,87 @@ fn the_health_of_the_code_is_shown_with_its_trend() {
     browser.go(&server.address("/csp"));
     assert_eq!(browser.text("body"), "0");
 }
+
+#[test]
+fn the_board_says_what_a_merge_lost() {
+    if let Some(why) = obstacle() {
+        return probity_testkit::skip!("{why}");
+    }
+    let repo = Repo::new();
+    let merge = lossy_merge(&repo);
+    let server = UiServer::start(&repo, &[]);
+    let browser = Browser::open();
+    browser.go(&server.link);
+    // The audit runs beside the page: the board hears of it.
+    browser.wait_for(&format!(".need.lost a[href='/merge/{merge}']"));
+    assert!(browser.text(".need.lost").contains("dropped 2 edits"), "{}", browser.text(".need.lost"));
+    assert_eq!(browser.text("#n-merge").split_whitespace().next(), Some("2"));
+    assert_nothing_ran(&browser, "/board");
+}
+
+#[test]
+fn one_side_of_a_contradiction_is_kept() {
+    if let Some(why) = obstacle() {
+        return probity_testkit::skip!("{why}");
+    }
+    let repo = Repo::new();
+    let propose = |handle: &str, summary: &str| {
+        let delta =
+            json!({ "kind": "decision_made", "handle": handle, "confidence": "high", "summary": summary });
+        let mut command = repo.probity(&["ledger", "propose", "--author", "ann", "--said", summary]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(delta.to_string().as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+    };
+    propose("retry", "We retry failed payments.");
+    propose("no-retry", "We do not retry failed payments.");
+    let open = repo.ask(&["ledger", "show"]).json["contradictions"].clone();
+    assert_eq!(open.as_array().map(Vec::len), Some(1), "{open:#}");
+    let server = UiServer::start(&repo, &[]);
+    let browser = Browser::open();
+    browser.go(&server.link);
+    browser.wait_for("#board");
+    browser.go(&server.address("/ledger"));
+    look_around(&browser, &server.address("/ledger"), "contradiction");
+    browser.run("document.querySelector('.contradiction a[href^=\"/ledger/no-retry/do/keep\"]').click()");
+    give_reason(&browser, "payments are idempotent nowhere");
+    assert!(browser.text("#decided").contains("no-retry stays in force"), "{}", browser.text("#decided"));
+    let after = repo.ask(&["ledger", "show"]).json;
+    assert_eq!(after["contradictions"].as_array().map(Vec::len), Some(0), "{after:#}");
+    let history = repo.ask(&["ledger", "history", "retry"]);
+    assert!(history.json.to_string().contains("superseded"), "{:#}", history.json);
+    browser.go(&server.address("/csp"));
+    assert_eq!(browser.text("body"), "0");
+}
+
+#[test]
+fn heads_of_documents_are_merged_and_decided() {
+    if let Some(why) = obstacle() {
+        return probity_testkit::skip!("{why}");
+    }
+    let repo = Repo::new();
+    repo.write("t.schema", "struct Ticket {\n    title: string\n}\nattachment ticket: Ticket\n");
+    repo.ask(&["commits", "init", "--schema", "t.schema"]);
+    repo.ask(&["commits", "put", "ticket/t1", r#"{"title": "one"}"#, "--author", "cy"]);
+    repo.ask(&["commits", "ref", "start", "@"]);
+    for (title, author) in [("\"two\"", "ann"), ("\"three\"", "ben")] {
+        repo.ask(&["commits", "update", "ticket/t1", "title", title, "--on", "start", "--author", author]);
+    }
+    let server = UiServer::start(&repo, &[]);
+    let browser = Browser::open();
+    browser.go(&server.link);
+    browser.wait_for("#board");
+    browser.go(&server.address("/merge/heads"));
+    assert!(browser.text(".quad").contains("two") && browser.text(".quad").contains("three"));
+    browser.press("4");
+    browser.wait_for("#act[open] #preview");
+    assert!(browser.text("#act").contains("probity commits reduce"), "{}", browser.text("#act"));
+    browser.run("document.querySelector('#act form').requestSubmit()");
+    browser.wait_for("#decided");
+    browser.run("document.querySelector('main a.btn.main').click()");
+    browser.wait_for(".quad");
+    browser.press("2");
+    give_reason(&browser, "ann asked the customer");
+    assert!(browser.text("#decided").contains("0 conflicts open"), "{}", browser.text("#decided"));
+}

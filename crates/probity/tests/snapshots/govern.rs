@@ -255,6 +255,7 @@ fn a_change_is_reviewed_and_a_line_explained() {
         violate(scene);
         scene.case("show", &["review", "show", "last"]);
         scene.case("show_worktree", &["review", "show", "worktree"]);
+        scene.case("findings", &["review", "findings", "last"]);
         scene.case("export", &["review", "export", "last", "-o", "../review.html"]);
         scene.case("verify", &["review", "verify", "../review.html"]);
         scene.case("verify_missing", &["review", "verify", "none.html"]);

@@ -7,6 +7,7 @@ pub mod answers;
 mod baseline;
 pub(crate) mod cache;
 mod commit;
+mod content_comparison;
 mod files;
 mod request;
 mod revision;
@@ -15,6 +16,7 @@ mod subject;
 pub use answers::FindingLimits;
 pub use baseline::{BASELINE_FILE, BaselineState, capture_baseline, hold_baseline, read_baseline};
 pub use commit::analyze_commit;
+pub use content_comparison::{ChangedContent, ContentComparison, compare_contents};
 pub use request::{
     AnalyzeRequest, BaselineCapture, ReportFiles, TreeAnalysis, analyze_tree, baseline, blast_radius,
     clear_runs, compare_runs, list_runs, show_run,

@@ -1,18 +1,24 @@
 //! The board: who is where, what needs a person, whose the uncommitted paths are.
 
-use super::{PageFrame, change_address, face, plus_minus, time_text};
+use super::{PageFrame, change_address, face, plus_minus, time_ago, time_text};
 use crate::untrusted_text::{Untrusted, attribute, glyph, path_text};
 use maud::{Markup, html};
 use probity_api::review::{
-    BoardAnswer, BoardLane, BoardNeed, DirtyPathClass, LaneState, LogFeedLine, NeedKind, PathFate,
-    ReviewedKind,
+    BoardAnswer, BoardLane, BoardNeed, DecisionAction, DirtyPathClass, LanePath, LaneState, LogFeedLine,
+    NeedKind, PathFate, ReviewedKind,
 };
 use probity_core::text::{count, short_id};
 
+/// A lease with less left than this is drawn as low.
+const LOW_LEASE_PERCENT: u32 = 25;
 const LANE_HEIGHT: u32 = 66;
 /// The top and the height of a lot.
 const LOT_TOP: u32 = 13;
 const LOT_HEIGHT: u32 = 40;
+/// Half the height of the mark of a path outside of the scope, with a gap to its bar.
+const DIAMOND_HEIGHT: u32 = 7;
+/// A bar up to this height leaves room for words above its diamond.
+const LOW_BAR_HEIGHT: u32 = 18;
 /// The height of the largest bar.
 const MAX_BAR_HEIGHT: u32 = 36;
 
@@ -24,28 +30,27 @@ pub(crate) fn board(frame: &PageFrame, board: &BoardAnswer) -> Markup {
         .collect::<std::collections::BTreeSet<_>>()
         .len();
     let n_lanes = board.lanes.len() + board.lanes_left_out;
-    let title =
-        if board.needs.is_empty() { "Board".to_owned() } else { format!("({}) Board", board.needs.len()) };
+    let n_needs = board.needs.len() + board.needs_left_out;
+    let title = if n_needs == 0 { "Board".to_owned() } else { format!("({n_needs}) Board") };
     let content = html! {
         div.pagehead {
             div {
                 h1 { "Board" }
                 p id="board-sum" {
                     (count(n_lanes, "change")) " in progress, " (count(n_agents, "agent")) " at work, "
-                    (count(board.needs.len(), "thing")) " "
-                    @if board.needs.len() == 1 { "needs" } @else { "need" } " you."
+                    @if n_needs == 0 { "nothing needs you." } @else { (count(n_needs, "thing")) " " @if n_needs == 1 { "needs" } @else { "need" } " you." }
                 }
             }
             span.grow {}
             button.btn.s type="button" id="waiting" data-act="fresh" hidden { "new" }
             div.seg role="group" aria-label="Which changes" {
                 a href="/board" aria-current="true" { "In progress" }
-                a href="/c" { "Ended " (board.n_landed + board.n_finished) }
+                a href="/c" { "Ended" }
             }
         }
         div id="board" data-log=(board.log_size) {
-            (needs(&board.needs))
-            (map(board))
+            (needs(frame, board))
+            (map(frame, board))
             div.two {
                 (dirty(board))
                 (log_card(&board.log, board.log_size))
@@ -55,19 +60,44 @@ pub(crate) fn board(frame: &PageFrame, board: &BoardAnswer) -> Markup {
     frame.page(&title, content)
 }
 
-fn needs(needs: &[BoardNeed]) -> Markup {
-    if needs.is_empty() {
+fn needs(frame: &PageFrame, board: &BoardAnswer) -> Markup {
+    if board.needs.is_empty() {
         return html! {};
     }
     html! {
         section.needs aria-labelledby="nd-h" {
             h2.sr id="nd-h" { "Needs you" }
-            @for need in needs { (need_card(need)) }
+            @for need in &board.needs { (need_card(frame, need)) }
+            @if board.needs_left_out > 0 { p.mid { "and " (board.needs_left_out) " more, on the map below" } }
         }
     }
 }
 
-fn need_card(need: &BoardNeed) -> Markup {
+/// Where a thing that waits is decided.
+fn need_address(need: &BoardNeed) -> String {
+    match need.kind {
+        NeedKind::Lost if need.change.is_empty() => "/merge".to_owned(),
+        NeedKind::Lost => format!("/merge/{}", need.change),
+        NeedKind::Contradiction => "/ledger".to_owned(),
+        _ => change_address(&need.change),
+    }
+}
+
+/// What the button of an action says on the board, where there is room for a word.
+fn action_word(action: DecisionAction) -> &'static str {
+    match action {
+        DecisionAction::Land | DecisionAction::LandOnly | DecisionAction::Rebase => "Land",
+        DecisionAction::LandInScope => "Land the part inside",
+        DecisionAction::Amend => "Expand the scope",
+        DecisionAction::Revert => "Revert",
+        DecisionAction::Discard => "Discard",
+        DecisionAction::Clear => "Clear",
+        DecisionAction::Recover => "Take over",
+        DecisionAction::Promote => "Promote",
+    }
+}
+
+fn need_card(frame: &PageFrame, need: &BoardNeed) -> Markup {
     let (class, symbol, title, verb) = match need.kind {
         NeedKind::Outside => ("out", "out", "Outside its scope", "Decide"),
         NeedKind::Failed => ("out", "no", "Did not pass", "Decide"),
@@ -75,11 +105,12 @@ fn need_card(need: &BoardNeed) -> Markup {
         NeedKind::Recoverable => ("held", "unk", "Owner is gone", "Decide"),
         NeedKind::Stale => ("held", "stale", "Stale base", "Look"),
         NeedKind::Lost => ("lost", "lost", "Lost intent", "Decide"),
+        NeedKind::Contradiction => ("lost", "lost", "Contradiction", "Decide"),
     };
     let is_main = verb == "Decide";
     html! {
         article class={ "need " (class) } {
-            h3 { (glyph(symbol, "")) (title) @if let Some(since) = &need.since { (time_text(since)) } }
+            h3 { (glyph(symbol, "")) (title) @if let Some(since) = &need.since { (time_ago(since)) } }
             p {
                 b { (Untrusted(&need.who)) } " " (Untrusted(&need.sentence))
                 @for (index, path) in need.paths.iter().take(2).enumerate() {
@@ -89,7 +120,12 @@ fn need_card(need: &BoardNeed) -> Markup {
                 "."
             }
             footer {
-                a.btn.s.main[is_main] href=(change_address(&need.change)) { (verb) span.sr { " about " (Untrusted(&need.who)) } }
+                @if let Some(action) = need.action.filter(|_| !frame.read_only) {
+                    a.btn.s.main href={ (need_address(need)) "/do/" (action) } data-act="dialog" { (action_word(action)) span.sr { ", " (Untrusted(&need.who)) } }
+                    a.btn.s href=(need_address(need)) { "Look" span.sr { " at " (Untrusted(&need.who)) } }
+                } @else {
+                    a.btn.s.main[is_main] href=(need_address(need)) { (verb) span.sr { " about " (Untrusted(&need.who)) } }
+                }
                 span.dim { (need.note) }
             }
         }
@@ -101,7 +137,7 @@ fn percent(place: u32) -> String {
     format!("{}.{:02}%", place / 100, place % 100)
 }
 
-fn map(board: &BoardAnswer) -> Markup {
+fn map(frame: &PageFrame, board: &BoardAnswer) -> Markup {
     html! {
         section.card.map id="map" aria-label="Who works where" {
             div.axis {
@@ -118,7 +154,7 @@ fn map(board: &BoardAnswer) -> Markup {
                 }
                 span { "State" }
             }
-            @for lane in &board.lanes { (lane_row(board, lane)) }
+            @for lane in &board.lanes { (lane_row(frame, board, lane)) }
             @if board.lanes.is_empty() { (nobody_works()) }
             @if board.lanes_left_out > 0 { p.more { "and " (board.lanes_left_out) " more: " code { "probity status" } } }
             (legend())
@@ -149,7 +185,7 @@ fn grid(board: &BoardAnswer, height: u32) -> Markup {
     }
 }
 
-fn lane_row(board: &BoardAnswer, lane: &BoardLane) -> Markup {
+fn lane_row(frame: &PageFrame, board: &BoardAnswer, lane: &BoardLane) -> Markup {
     html! {
         div.lane data-change=(attribute(&lane.change)) {
             a.label href=(change_address(&lane.change)) {
@@ -157,7 +193,7 @@ fn lane_row(board: &BoardAnswer, lane: &BoardLane) -> Markup {
                 span { span.t { (Untrusted(&lane.title)) } span.m { (lane_words(lane)) } }
             }
             svg role="img" aria-label=(attribute(&lane_sentence(lane))) { (lane_drawing(board, lane)) }
-            div.facts { (lane_facts(lane)) }
+            div.facts { (lane_facts(lane)) (lane_actions(frame, lane)) }
         }
     }
 }
@@ -207,21 +243,30 @@ fn lane_drawing(board: &BoardAnswer, lane: &BoardLane) -> Markup {
             }
         }
         @for path in &outside {
-            svg x=(percent(path.at)) y="3" width="12" height="12" overflow="visible" {
-                path.bar-out d="M2.5 -3.5 8 2 2.5 7.5 -3 2Z" {}
+            // The diamond stands on its bar.
+            svg x=(percent(path.at)) y=(LOT_TOP + LOT_HEIGHT - bar_height(path.lines) - DIAMOND_HEIGHT) width="12" height="12" overflow="visible" {
+                path.bar-out d="M2.5 -5.5 8 0 2.5 5.5 -3 0Z" {}
             }
         }
-        @if let Some(first) = outside.first() {
-            // Beside the diamond, on the side that has room.
-            @let is_left = first.at > 8_200;
-            svg x=(percent(first.at)) y="0" width="1" height="20" overflow="visible" {
-                text.tx-out x=(if is_left { "-10" } else { "14" }) y="12" text-anchor=(if is_left { "end" } else { "start" }) { (lane.n_outside) " outside" }
+        @if let Some((first, last)) = outside_ends(&outside) {
+            // Above low bars, else beside the diamonds on the side that has room.
+            @let is_low = outside.iter().all(|path| bar_height(path.lines) <= LOW_BAR_HEIGHT);
+            @let is_left = last > 8_200;
+            @let shift = if is_low { if is_left { "6" } else { "-3" } } else if is_left { "-8" } else { "14" };
+            svg x=(percent(if is_left == is_low { last } else { first })) y="0" width="1" height="20" overflow="visible" {
+                text.tx-out x=(shift) y="11" text-anchor=(if is_left { "end" } else { "start" }) { (lane.n_outside) " outside" }
             }
         }
         @if let Some(moved) = lane.base_moved.first().filter(|_| lane.state != LaneState::Held) {
             svg x="1%" y="0" width="1" height="20" overflow="visible" { text.tx-held x="0" y="10" { (moved.to_string()) " moved on" } }
         }
     }
+}
+
+/// The places of the first and the last path outside of the scope.
+fn outside_ends(outside: &[&LanePath]) -> Option<(u32, u32)> {
+    let places = || outside.iter().map(|path| path.at);
+    Some((places().min()?, places().max()?))
 }
 
 /// A bar grows with the logarithm of the changed lines.
@@ -256,9 +301,27 @@ fn lane_facts(lane: &BoardLane) -> Markup {
             span.dim.num { (count(lane.n_paths, "path")) }
         }
         @if let Some(left) = lane.lease_left_seconds {
-            span.dim.num { span.sr { "lease " } span data-left=(left) { (left / 60) ":" (format!("{:02}", left % 60)) } }
+            @if let Some(share) = lane.lease_share {
+                svg.lease.low[share <= LOW_LEASE_PERCENT] aria-hidden="true" { rect width="44" height="6" rx="3" {} rect width=(share * 44 / 100) height="6" rx="3" {} }
+            }
+            span.dim.num title="what is left of the lease: its agent renews it while it works" { span.sr { "lease " } span data-left=(left) { (left / 60) ":" (format!("{:02}", left % 60)) } }
         } @else if let Some(since) = &lane.since {
             span.dim { "since " (time_text(since)) }
+        }
+    }
+}
+
+/// The decisions about a change, each with a preview.
+fn lane_actions(frame: &PageFrame, lane: &BoardLane) -> Markup {
+    if frame.read_only || lane.actions.is_empty() {
+        return html! {};
+    }
+    html! {
+        details.acts {
+            summary { "Decide" span.sr { " about " (Untrusted(&lane.title)) } }
+            ul { @for action in &lane.actions {
+                li { a href={ (change_address(&lane.change)) "/do/" (action) } data-act="dialog" { (action_word(*action)) " …" } }
+            } }
         }
     }
 }
@@ -320,7 +383,7 @@ fn log_card(lines: &[LogFeedLine], size: u64) -> Markup {
 pub(crate) fn log_line(line: &LogFeedLine) -> Markup {
     html! {
         li data-index=(line.index) {
-            @match &line.at { Some(at) => (time_text(at)), None => time { "" } }
+            @match &line.at { Some(at) => (time_text(at)), None => span {} }
             span.seq { "#" (line.index) }
             span {
                 @if let Some(who) = &line.who { b { (Untrusted(who)) } " " }

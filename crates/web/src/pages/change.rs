@@ -2,6 +2,7 @@
 
 use super::diff::{DiffSource, diff};
 use super::fence::{fate_marks, fence};
+use super::findings::findings_sum;
 use super::{PageFrame, change_address, face, plus_minus, time_text};
 use crate::review_context::ReviewContext;
 use crate::untrusted_text::{Untrusted, glyph, path_text};
@@ -75,7 +76,7 @@ pub(crate) fn change(
     let markup = html! {
         (head(context))
         (decision_bar(frame, review))
-        div.top2 { (fence(review)) (facts(context)) }
+        div.top2 { (fence(review, context.notes())) (facts(context)) }
         (details(context))
         (work(context, files, is_split))
     };
@@ -89,11 +90,11 @@ pub(crate) fn head(context: &ReviewContext) -> Markup {
         ReviewedKind::Run => "run",
         ReviewedKind::Intent => "intent",
         ReviewedKind::Range => "range",
-        ReviewedKind::Worktree => "tree",
+        ReviewedKind::Worktree => "working tree",
     };
     html! {
         div data-shown=(review.shown.to_hex()) data-change=(review.change) data-log=(context.log_size) id="change" {
-            p.crumb { a href="/board" { "Board" } " / " span { (kind) " " (Untrusted(&shortened(&review.change))) } }
+            p.crumb { a href="/board" { "Board" } " / " span { (kind) @if review.kind != ReviewedKind::Worktree { " " (Untrusted(&shortened(&review.change))) } } }
             h1 { (Untrusted(&review.title)) }
             div.facts-line {
                 @if let Some(agent) = &review.agent {
@@ -157,16 +158,26 @@ fn state_words(review: &ChangeReview) -> (&'static str, &'static str, String, St
         ReviewState::Undone => (
             "skip",
             "mute",
-            "Undone, dropped or given up".into(),
+            if review.kind == ReviewedKind::Intent { "Given up" } else { "Undone or dropped" }.into(),
             "The tree does not have it any more, or never had it.".into(),
         ),
         ReviewState::Editing => (
             "run",
             "in",
             "Being made".into(),
-            "What you see grows. Load the page again for what is newer.".into(),
+            "Its agent still works on it. The page says so when there is something newer.".into(),
         ),
         ReviewState::Queued => ("queue", "mute", "Queued".into(), "Others hold its paths.".into()),
+        ReviewState::Recoverable => (
+            "unk",
+            "held",
+            "Its owner is gone".into(),
+            "The process that made the claim has ended. Take it over, or clear it.".into(),
+        ),
+        ReviewState::Unjudged if review.kind == ReviewedKind::Worktree => {
+            let sentence = review.notes.first().cloned().unwrap_or_default();
+            ("exempt", "mute", "Work in progress, not judged yet".into(), sentence)
+        }
         ReviewState::Unjudged => {
             ("unk", "mute", "Nobody judged this".into(), review.notes.first().cloned().unwrap_or_default())
         }
@@ -216,8 +227,8 @@ fn facts(context: &ReviewContext) -> Markup {
                 dt { "State" }
                 dd { @let (symbol, class, _, _) = state_words(review); span class=(class) { (glyph(symbol, "")) " " b { (review.state) } }
                     @for reason in &review.reasons { small { code { (Untrusted(&reason.code)) } " " (Untrusted(&reason.meaning)) } } }
-                dt { "Enforced by" }
-                dd { @match &review.enforcement { Some(level) => (Untrusted(level)), None => span.dim { "not known" } } }
+                @if !matches!(review.kind, ReviewedKind::Range | ReviewedKind::Worktree) { dt { "Enforced by" }
+                dd { @match &review.enforcement { Some(level) => (Untrusted(level)), None => span.dim { "known when it ends" } } } }
                 dt { "Gates" }
                 dd {
                     @if review.gates.is_empty() { span.dim { "none were sealed" } }
@@ -231,8 +242,13 @@ fn facts(context: &ReviewContext) -> Markup {
                     @else { (review.claims.len()) " checked, none false" }
                 }
                 dt { "Findings" }
-                dd { @if review.findings_known { (review.findings.len()) " new" } @else { span.dim { "not compared" } } }
-                @if let Some((before, after)) = review.health { dt { "Health" } dd.num { (before) " → " (after) } }
+                dd id="findings-dd" { @match &context.findings {
+                    Some(found) => { (findings_sum(found)) @if !found.findings.is_empty() { small { a href={ (change_address(&review.change)) "/findings" } { "all" } } } },
+                    None if review.findings_known => { (review.findings.len()) " new" },
+                    None if review.paths.is_empty() => span.dim { "nothing to compare" },
+                    None => span.dim { "not compared yet" small { a id="compare" href={ (change_address(&review.change)) "/findings" } { "compare" } } },
+                } }
+                @if let Some((before, after)) = review.health.or_else(|| context.findings.as_ref()?.health) { dt { "Health" } dd.num { (before) " → " (after) } }
                 dt { "Evidence" }
                 dd {
                     @if review.checks.is_empty() { span.dim { "there is none yet" } } @else {
@@ -263,6 +279,10 @@ pub(crate) fn n_flawed(checks: &[BundleCheck]) -> usize {
 /// Gates, claims and amendments.
 pub(crate) fn details(context: &ReviewContext) -> Markup {
     let review = &context.review;
+    if matches!(review.kind, ReviewedKind::Range | ReviewedKind::Worktree) {
+        return undeclared_notes(review);
+    }
+    let (_, _, _, sentence) = state_words(review);
     html! {
         div.three {
             section.card { header { h2 { "Gates" } span.dim { "sealed before the run" } }
@@ -303,10 +323,16 @@ pub(crate) fn details(context: &ReviewContext) -> Markup {
                     }
                 }
                 @if review.amendments.is_empty() { p.quiet { "The scope is the one that was declared." } }
-                @for note in &review.notes { p.quiet { (Untrusted(note)) } }
+                @for note in review.notes.iter().filter(|note| **note != sentence) { p.quiet { (Untrusted(note)) } }
             }
         }
     }
+}
+
+/// What is known of a change that nobody declared: it has no gates, claims or amendments.
+fn undeclared_notes(review: &ChangeReview) -> Markup {
+    let (_, _, _, sentence) = state_words(review);
+    html! { @for note in review.notes.iter().filter(|note| **note != sentence) { p.mid { (Untrusted(note)) "." } } }
 }
 
 fn work(context: &ReviewContext, files: &[(usize, FileSides)], is_split: bool) -> Markup {
@@ -434,8 +460,7 @@ fn file_body(
     match sides.texts() {
         Err(why) => html! { div.fold { span { (Untrusted(&why)) } } },
         Ok((before, after)) => {
-            let findings =
-                context.review.findings.iter().filter(|finding| finding.path == path.path).collect();
+            let findings = context.notes().iter().filter(|finding| finding.path == path.path).collect();
             let drawn = diff(&DiffSource {
                 before,
                 after,
@@ -493,7 +518,7 @@ fn exported_file(
             header { (glyph(symbol, class)) (path_text(&path.path)) span class={ "chip " (class) } { (words) } span.dim { (kind_words(path)) } span.grow {} (plus_minus(path.lines_added, path.lines_removed)) }
             @match sides.map(FileSides::texts) {
                 Some(Ok((before, after))) => {
-                    @let findings = context.review.findings.iter().filter(|finding| finding.path == path.path).collect();
+                    @let findings = context.notes().iter().filter(|finding| finding.path == path.path).collect();
                     (diff(&DiffSource { before, after, path, findings, revision: None, is_split: false, is_whole: true, whole: None }).0)
                 },
                 Some(Err(why)) => div.fold { span { (Untrusted(&why)) } },
@@ -508,6 +533,6 @@ pub(crate) fn exported_verdict(context: &ReviewContext) -> Markup {
     let (symbol, class, title, sentence) = state_words(&context.review);
     html! {
         section class={ "decide " (class) "-edge" } { div.say { b { (glyph(symbol, class)) (Untrusted(&title)) } span { (Untrusted(&sentence)) } } }
-        div.top2 { (fence(&context.review)) (facts(context)) }
+        div.top2 { (fence(&context.review, context.notes())) (facts(context)) }
     }
 }

@@ -1,11 +1,12 @@
 //! The diff of one file: side by side or unified.
 
+use super::findings::finding_marks;
 use crate::diff_rows::{DiffCell, DiffHunk, DiffRow, diff_hunks};
 use crate::line_colors::LineColors;
 use crate::untrusted_text::{Untrusted, glyph, own_markup, push_text};
 use crate::url_text::encode;
 use maud::{Markup, html};
-use probity_api::review::{FindingNote, ReviewPath};
+use probity_api::review::{FindingChange, FindingNote, ReviewPath};
 use probity_core::text::count;
 use std::fmt::Write as _;
 
@@ -60,7 +61,11 @@ pub(crate) fn diff(source: &DiffSource<'_>) -> (Markup, usize) {
             } @else {
                 colgroup { col.n; col.n; col; }
             }
-            tbody { (own_markup(body)) }
+            tbody {
+                // What has no line in the shown rows stands above them.
+                @for finding in &source.findings { @if finding.line.is_none() { (finding_row(finding, if source.is_split { 4 } else { 3 }, None)) } }
+                (own_markup(body))
+            }
         }
         @if n_rows > most {
             div.fold {
@@ -152,7 +157,7 @@ fn push_split_row(page: &mut String, source: &DiffSource<'_>, colors: &SideColor
     push_number(page, source, after, class(after, "add"), true);
     push_code(page, after, &colors.after, class(after, "add"), "added: ");
     page.push_str("</tr>");
-    push_findings(page, source, after, 4);
+    push_findings(page, source, before, after, 4);
 }
 
 fn push_unified(
@@ -170,7 +175,7 @@ fn push_unified(
     let side = if after.is_some() { &colors.after } else { &colors.before };
     push_code(page, after.or(before), side, class, if class.is_empty() { "" } else { word });
     page.push_str("</tr>");
-    push_findings(page, source, after, 3);
+    push_findings(page, source, before, after, 3);
 }
 
 fn push_number(
@@ -257,16 +262,31 @@ fn cut(text: &str) -> usize {
     end
 }
 
-fn push_findings(page: &mut String, source: &DiffSource<'_>, after: Option<&DiffCell>, n_columns: usize) {
-    let Some(number) = after.map(|cell| cell.number) else { return };
-    let here =
-        source.findings.iter().filter(|finding| finding.line.is_some_and(|line| line as usize == number));
-    for finding in here {
-        let markup = html! {
-            tr.note { td colspan=(n_columns) {
-                div.box { (glyph("find", "held")) span { b { "new, " (Untrusted(&finding.severity)) } " · " (Untrusted(&finding.message)) } }
-            } }
-        };
-        page.push_str(&markup.into_string());
+/// Puts findings below their line; a fixed one below the line that had it.
+fn push_findings(
+    page: &mut String,
+    source: &DiffSource<'_>,
+    before: Option<&DiffCell>,
+    after: Option<&DiffCell>,
+    n_columns: usize,
+) {
+    for finding in &source.findings {
+        let cell = if finding.change == FindingChange::Fixed { before } else { after };
+        let number = cell.and_then(|cell| u32::try_from(cell.number).ok());
+        if number.is_some() && finding.line == number {
+            page.push_str(&finding_row(finding, n_columns, None).into_string());
+        }
+    }
+}
+
+/// A finding as a row of a diff; `file` where a script has to find its place.
+pub(crate) fn finding_row(finding: &FindingNote, n_columns: usize, file: Option<usize>) -> Markup {
+    let (symbol, class, word) = finding_marks(finding.change);
+    html! {
+        tr.note data-file=[file] data-line=[finding.line.filter(|_| file.is_some())] data-side=[file.map(|_| if finding.change == FindingChange::Fixed { "before" } else { "after" })] {
+            td colspan=(n_columns) {
+                div.box.ok[finding.change == FindingChange::Fixed] { (glyph(symbol, class)) span { b { (word) ", " (Untrusted(&finding.severity)) } " · " (Untrusted(&finding.message)) } }
+            }
+        }
     }
 }

@@ -4,7 +4,9 @@
 use super::plus_minus;
 use crate::untrusted_text::{Untrusted, glyph, path_text};
 use maud::{Markup, html};
-use probity_api::review::{ChangeReview, PathFate, ReviewClause, ReviewPath};
+use probity_api::review::{
+    ChangeReview, FindingChange, FindingNote, PathFate, ReviewClause, ReviewPath, ReviewState, ReviewedKind,
+};
 use probity_core::text::count;
 
 const CLAUSE_HEIGHT: usize = 44;
@@ -21,17 +23,23 @@ enum DoneRow<'r> {
 }
 
 fn done_rows(review: &ChangeReview) -> Vec<DoneRow<'_>> {
-    let groups: &[(&[PathFate], &'static str)] = &[
-        (&[PathFate::Outside], "Outside: no clause lets it in"),
-        (&[PathFate::Inside], "Inside"),
-        (&[PathFate::Gate], "Written by a gate"),
-        (&[PathFate::Exempt], "Not judged: build outputs"),
-        (&[PathFate::Unjudged], "Not judged: nothing was declared"),
+    let is_shared = review.kind == ReviewedKind::Worktree;
+    let unjudged = if is_shared { "Nobody claims it" } else { "Not judged: nothing was declared" };
+    let groups: &[(PathFate, bool, &'static str)] = &[
+        (PathFate::Outside, false, "Outside: no clause lets it in"),
+        (PathFate::Inside, false, "Inside"),
+        (PathFate::Gate, false, "Written by a gate"),
+        (PathFate::Exempt, false, "Not judged: build outputs"),
+        (PathFate::Unjudged, false, unjudged),
+        (PathFate::Unjudged, true, "Claimed, judged when its owner finishes"),
     ];
     let mut rows = Vec::new();
-    for (fates, title) in groups {
-        let is_outside = fates.contains(&PathFate::Outside);
-        let all = review.paths.iter().enumerate().filter(|(_, path)| fates.contains(&path.fate));
+    for (fate, is_claimed, title) in groups {
+        let is_outside = *fate == PathFate::Outside;
+        let is_in_group = |path: &ReviewPath| {
+            path.fate == *fate && (*fate != PathFate::Unjudged || path.clause.is_some() == *is_claimed)
+        };
+        let all = review.paths.iter().enumerate().filter(|(_, path)| is_in_group(path));
         let paths: Vec<(usize, &ReviewPath)> = all.collect();
         if paths.is_empty() {
             continue;
@@ -57,7 +65,7 @@ pub(crate) fn fate_marks(fate: PathFate) -> (&'static str, &'static str, &'stati
     }
 }
 
-pub(crate) fn fence(review: &ChangeReview) -> Markup {
+pub(crate) fn fence(review: &ChangeReview, notes: &[FindingNote]) -> Markup {
     let rows = done_rows(review);
     let n_judged =
         review.n_with(PathFate::Inside) + review.n_with(PathFate::Outside) + review.n_with(PathFate::Gate);
@@ -72,7 +80,7 @@ pub(crate) fn fence(review: &ChangeReview) -> Markup {
             header {
                 h2 id="fence-h" { "Declared and done" }
                 span.dim {
-                    @if review.clauses.is_empty() { "nothing was declared" } @else { (n_inside) " of the " (n_judged) " judged paths are inside" }
+                    @if review.kind == ReviewedKind::Worktree { "who claims which of the uncommitted paths" } @else if review.clauses.is_empty() { "nothing was declared" } @else if n_judged == 0 { "no path was changed" } @else { (n_inside) " of the " (n_judged) " judged paths are inside" }
                 }
                 span.grow {}
                 @for fate in [PathFate::Outside, PathFate::Inside, PathFate::Gate, PathFate::Exempt, PathFate::Unjudged] {
@@ -89,12 +97,12 @@ pub(crate) fn fence(review: &ChangeReview) -> Markup {
                 div.colhead { b { "Done" } @if let Some(at) = &review.ended_at { ", read " (super::time_text(at)) } }
                 ul.rlist aria-label="Clauses of the scope" {
                     @for clause in &review.clauses { li { (clause_box(review, clause)) } }
-                    @if review.clauses.is_empty() { li.tip { "No scope was declared, so nothing can be inside or outside of it." } }
+                    @if review.clauses.is_empty() && review.kind == ReviewedKind::Worktree { li.tip { "No open intent claims a path of this tree." } } @else if review.clauses.is_empty() { li.tip { "No scope was declared, so nothing can be inside or outside of it." } }
                     (slack(review))
                 }
                 svg height=(height) viewBox={ "0 0 100 " (height) } preserveAspectRatio="none" aria-hidden="true" { (threads(review, &rows)) }
                 ul.dlist aria-label="Changed paths" {
-                    @for row in &rows { (done_row(review, row, most_lines)) }
+                    @for row in &rows { (done_row(review, notes, row, most_lines)) }
                     @if rows.is_empty() { li.grp { "No path was changed." } }
                 }
             }
@@ -125,6 +133,8 @@ fn clause_box(review: &ChangeReview, clause: &ReviewClause) -> Markup {
                     "amended by " (Untrusted(&amendment.by)) ": \u{201c}" (Untrusted(&amendment.why)) "\u{201d}"
                 } @else if clause.excludes {
                     "taken out: " (count(clause.n_decided, "path")) " kept out"
+                } @else if let Some(owner) = &clause.owner {
+                    (Untrusted(owner)) ", " (count(clause.n_decided, "path")) " changed"
                 } @else if clause.n_decided == 0 {
                     "nothing changed here"
                 } @else {
@@ -139,7 +149,11 @@ fn clause_box(review: &ChangeReview, clause: &ReviewClause) -> Markup {
 fn slack(review: &ChangeReview) -> Markup {
     let including: Vec<&ReviewClause> = review.clauses.iter().filter(|clause| !clause.excludes).collect();
     let n_unused = including.iter().filter(|clause| clause.n_decided == 0).count();
-    if n_unused == 0 || review.paths.is_empty() {
+    let is_done = !matches!(
+        review.state,
+        ReviewState::Editing | ReviewState::Queued | ReviewState::Recoverable | ReviewState::Unjudged
+    );
+    if n_unused == 0 || review.paths.is_empty() || !is_done {
         return html! {};
     }
     html! {
@@ -179,13 +193,16 @@ fn threads(review: &ChangeReview, rows: &[DoneRow<'_>]) -> Markup {
     }
 }
 
-fn done_row(review: &ChangeReview, row: &DoneRow<'_>, most_lines: usize) -> Markup {
+fn done_row(review: &ChangeReview, notes: &[FindingNote], row: &DoneRow<'_>, most_lines: usize) -> Markup {
     match row {
         DoneRow::Group(title, is_outside) => html! { li.grp.o[*is_outside] { (title) } },
         DoneRow::More(n) => html! { li.grp { "and " (n) " more, in the list below" } },
         DoneRow::Path(index, path) => {
             let (symbol, class, words) = fate_marks(path.fate);
-            let n_findings = review.findings.iter().filter(|finding| finding.path == path.path).count();
+            let n_findings = notes
+                .iter()
+                .filter(|note| note.path == path.path && note.change != FindingChange::Fixed)
+                .count();
             let clause = path.clause.and_then(|clause| review.clauses.get(clause));
             html! {
                 li.o[path.fate == PathFate::Outside] {

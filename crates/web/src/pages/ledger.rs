@@ -6,8 +6,10 @@ use crate::untrusted_text::{Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{Markup, html};
 use probity_api::ledger::{ChangedItemsAnswer, ItemExplanation, ItemListAnswer, LedgerItem};
+use probity_core::bytes::bare_shell_word;
 use probity_core::text::{count, short_id};
 use probity_ledger::ItemKind;
+use probity_review::{Contradiction, ContradictionRequest};
 use std::collections::BTreeSet;
 
 /// Items on one page.
@@ -65,7 +67,7 @@ pub(crate) fn ledger(
         div.ledger.wide {
             (facets(question, listed))
             div.stack {
-                @for pair in &listed.contradictions { (contradiction(question, listed, pair)) }
+                @for pair in &listed.contradictions { (contradiction(frame, question, listed, pair)) }
                 section.card aria-labelledby="items-h" {
                     header { h2 id="items-h" { @if question.all { "Everything" } @else { "What is in force" } } span.grow {}
                         @if let Some(changed) = changed { span.dim { "marks show what changed since position " (changed.since) } } }
@@ -123,22 +125,81 @@ fn facets(question: &LedgerQuestion, listed: &ItemListAnswer) -> Markup {
     }
 }
 
-fn contradiction(question: &LedgerQuestion, listed: &ItemListAnswer, pair: &[String; 2]) -> Markup {
-    let side = |handle: &String| {
+fn contradiction(
+    frame: &PageFrame,
+    question: &LedgerQuestion,
+    listed: &ItemListAnswer,
+    pair: &[String; 2],
+) -> Markup {
+    let side = |handle: &String, other: &String| {
         let item = listed.items.iter().find(|item| item.handle == *handle);
         html! {
             div {
                 b { @match item { Some(item) => (Untrusted(&item.summary)), None => (Untrusted(handle)) } }
                 small { a href=(question.item_address(handle)) { (Untrusted(handle)) } @if let Some(item) = item { " · " (author_of(item)) } }
+                // A stream is settled when it is merged.
+                @if !frame.read_only && question.stream.is_none() { p { a.btn.s href=(keep_address(handle, other)) data-act="dialog" { "Keep this one" span.sr { ", " (Untrusted(handle)) } } } }
             }
         }
     };
     html! {
         section.card.contradiction aria-label="A contradiction" {
             header { (glyph("lost", "lost")) h2 { "A contradiction" } span.dim { "both are in force" } }
-            div.clashbox { (side(&pair[0])) span aria-hidden="true" { "≠" } (side(&pair[1])) }
+            div.clashbox { (side(&pair[0], &pair[1])) span aria-hidden="true" { "≠" } (side(&pair[1], &pair[0])) }
         }
     }
+}
+
+/// The address at which one side of a contradiction is kept.
+fn keep_address(keep: &str, drop: &str) -> String {
+    let keep = encode(keep.as_bytes()).replace('/', "%2F");
+    format!("/ledger/{keep}/do/keep?over={}", encode(drop.as_bytes()))
+}
+
+/// What it means to keep one side of a contradiction.
+pub(crate) fn preview(frame: &PageFrame, about: &Contradiction, token: &str) -> Markup {
+    let (keep, drop) = (&about.keep, &about.drop);
+    let delta = serde_json::json!({ "kind": "item_superseded", "target": drop.handle, "reason": "…", "by": keep.handle });
+    let command =
+        format!("echo {} | probity ledger propose --said '…'", bare_shell_word(delta.to_string().as_bytes()));
+    let content = html! {
+        div { p.crumb { a href="/ledger" { "Ledger" } " / " span { "a contradiction" } } h1 { "Keep " (Untrusted(&keep.handle)) } }
+        form.card.preview id="preview" method="post" action=(keep_address(&keep.handle, &drop.handle)) autocomplete="off" {
+            input type="hidden" name="token" value=(token);
+            input type="hidden" name="over" value=(drop.handle);
+            input type="hidden" name="shown" value=(about.shown);
+            header { h2 { "What happens: keep " (Untrusted(&keep.handle)) } }
+            div.body {
+                ul.effects {
+                    li { (glyph("ok", "in")) span { "Stays in force: " q { (Untrusted(&keep.summary)) } } }
+                    li { (glyph("skip", "mute")) span { "Is replaced by it, and stays in the history: " q { (Untrusted(&drop.summary)) } } }
+                    li { (glyph("run", "in")) span { "The ledger takes it as a proposal of yours, with your reason as its source; its rules may refuse it." } }
+                }
+                label { "Why (kept with the decision)" input type="text" name="why" required maxlength="2000"; }
+                p.mid { "The same on the command line:" }
+                code.cmd tabindex="0" { (Untrusted(&command)) }
+            }
+            footer {
+                span.dim { "recorded as " (Untrusted(&frame.person)) }
+                a.btn href="/ledger" data-act="close" { "Cancel" }
+                @if frame.read_only { span.dim { "read-only" } } @else { button.btn.main type="submit" { "Keep " (Untrusted(&keep.handle)) } }
+            }
+        }
+    };
+    frame.page("Keep one side", content)
+}
+
+/// The contradiction is settled.
+pub(crate) fn settled(frame: &PageFrame, done: &ContradictionRequest) -> Markup {
+    let content = html! {
+        div { p.crumb { a href="/ledger" { "Ledger" } } h1 { "Done" } }
+        section.card id="decided" { ul.rows {
+            li { (glyph("ok", "in")) span { b { (Untrusted(&done.keep)) } " stays in force" } }
+            li { (glyph("skip", "mute")) span { b { (Untrusted(&done.drop)) } " is replaced by it: " q { (Untrusted(&done.why)) } } }
+        } }
+        p { a.btn.main href="/ledger" { "Back to the ledger" } " " a.btn href="/board" { "To the board" } }
+    };
+    frame.page("Done", content)
 }
 
 fn author_of(item: &LedgerItem) -> Markup {

@@ -1,10 +1,10 @@
 //! Lists: the changes that ended, and the log.
 
 use super::board::log_line;
-use super::{PageFrame, change_address, time_text};
+use super::{PageFrame, change_address, day_and_time};
 use crate::untrusted_text::{Untrusted, glyph};
 use maud::{Markup, html};
-use probity_api::review::{BoardAnswer, BoardLane, LaneState, LogFeedLine};
+use probity_api::review::{BoardAnswer, BoardLane, LaneState, LogFeedLine, ReviewedKind};
 use probity_core::text::{count, short_id};
 
 pub(crate) const MAX_LISTED_CHANGES: usize = 200;
@@ -13,7 +13,7 @@ pub(crate) const LOG_PAGE_LINES: u64 = 200;
 
 pub(crate) fn changes(frame: &PageFrame, finished: &[BoardLane], board: &BoardAnswer) -> Markup {
     let content = html! {
-        div.pagehead { div { h1 { "Changes" } p { (count(board.lanes.len(), "change")) " in progress on the " a href="/board" { "board" } ", " (count(finished.len(), "newest ended")) " here." } } }
+        div.pagehead { div { h1 { "Changes" } p { (count(board.lanes.len(), "change")) " in progress on the " a href="/board" { "board" } ", " "the newest " (count(finished.len(), "change")) " that ended or wait here." } } }
         section.card aria-label="Changes" {
             table.list {
                 thead { tr { th { "Change" } th { "State" } th.hide-s { "Agent" } th.r.hide-s { "Paths" } th.r { "Ended" } } }
@@ -31,15 +31,16 @@ fn row(lane: &BoardLane) -> Markup {
         LaneState::Ready => ("ok", "in", "ready to land"),
         LaneState::Landed => ("ok", "in", "in the tree"),
         LaneState::Failed => ("no", "out", "did not pass"),
-        _ => ("skip", "mute", "undone or given up"),
+        LaneState::Undone if lane.kind == ReviewedKind::Run => ("skip", "mute", "undone or dropped"),
+        _ => ("skip", "mute", "given up"),
     };
     html! {
         tr {
             td { a.item-link href=(change_address(&lane.change)) { (Untrusted(&lane.title)) } br; span.dim.mono { (Untrusted(short_id(&lane.change))) } }
-            td { span class={ "chip " (class) } { (glyph(symbol, class)) (words) } @if let Some(reason) = &lane.reason { " " code.hide-s { (Untrusted(reason)) } } }
+            td { span class={ "chip " (class) } { (glyph(symbol, class)) (words) } @if let Some(why) = &lane.reason_words { " " span.dim.hide-s { (Untrusted(why)) } } }
             td.hide-s { @if let Some(agent) = &lane.agent { (Untrusted(agent)) } @else { span.dim { "not recorded" } } }
             td.r.num.hide-s { (lane.n_paths) @if lane.n_outside > 0 { " " span.out { (lane.n_outside) " outside" } } }
-            td.r.dim.nowrap { @if let Some(since) = &lane.since { span.num { (since.get(..10).unwrap_or_default()) " " } (time_text(since)) } }
+            td.r.dim.nowrap { @if let Some(since) = &lane.since { span.num { (day_and_time(since)) } } }
         }
     }
 }

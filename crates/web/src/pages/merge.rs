@@ -23,6 +23,9 @@ const MAX_LISTED_PLACES: usize = 200;
 /// Characters of one version that are shown.
 const MAX_EXCERPT_CHARS: usize = 6_000;
 
+/// The heads of the document store that are not merged.
+const HEADS_ADDRESS: &str = "/merge/heads";
+
 fn short(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
 }
@@ -101,9 +104,10 @@ fn document_row(merge: &MergeAnalysisAnswer, is_pending: bool) -> Markup {
     let words = html! {
         (glyph(symbol, class))
         span { b { (count(merge.conflicts.len(), "conflict")) " in " (count(merge.documents.len(), "document")) } }
-        small { @if is_pending { "the heads are not merged yet: " code { "probity commits merge" } " writes the merge" } @else { "merge " code { (short(&merge.merge.to_string())) } ", " (merge.open) " open" } }
+        small { @if is_pending { "between heads that are not merged yet" } @else { "merge " code { (short(&merge.merge.to_string())) } ", " (merge.open) " open" } }
     };
-    html! { @if is_pending { div.locus { (words) } } @else { a href=(document_merge_address(merge)) { (words) } } }
+    let address = if is_pending { HEADS_ADDRESS.to_owned() } else { document_merge_address(merge) };
+    html! { a href=(address) { (words) } }
 }
 
 /// What can be done about a place.
@@ -162,7 +166,10 @@ impl LostPlace {
                 text(&finding.base),
                 text(&finding.ours),
                 text(&finding.theirs),
-                text(&finding.merged),
+                // A result that is broken as a whole has no versions of its own, only the lines that show it.
+                text(&finding.merged).or_else(|| {
+                    (finding.side.is_none() && !finding.lost.is_empty()).then(|| finding.lost.join("\n"))
+                }),
             ],
             is_open: finding.is_open() && finding.decision.is_none(),
             decision: finding.decision.as_ref().map(words),
@@ -275,6 +282,32 @@ pub(crate) fn git_merge(frame: &PageFrame, audit: &MergeAuditAnswer, chosen: Opt
 /// One merge of the document store, with one of its places.
 pub(crate) fn document_merge(frame: &PageFrame, merge: &MergeAnalysisAnswer, chosen: Option<&str>) -> Markup {
     let places: Vec<LostPlace> = merge.conflicts.iter().map(LostPlace::of_conflict).collect();
+    let title = html! { "Merge of documents " code { (short(&merge.merge.to_string())) } };
+    documents(frame, merge, &title, &document_merge_address(merge), &places, chosen)
+}
+
+/// Heads of the document store that are not merged, with one of the places where they conflict.
+pub(crate) fn pending_merge(frame: &PageFrame, merge: &MergeAnalysisAnswer, chosen: Option<&str>) -> Markup {
+    let without_options =
+        |conflict| LostPlace { options: merge_heads_option(), ..LostPlace::of_conflict(conflict) };
+    let places: Vec<LostPlace> = merge.conflicts.iter().map(without_options).collect();
+    documents(frame, merge, &html! { "Heads that are not merged" }, HEADS_ADDRESS, &places, chosen)
+}
+
+/// A place of heads that are not merged is decided after they are.
+fn merge_heads_option() -> Vec<PlaceOption> {
+    let label = "Merge the heads, then decide".to_owned();
+    vec![PlaceOption { action: "reduce", key: "4", label, is_main: true }]
+}
+
+fn documents(
+    frame: &PageFrame,
+    merge: &MergeAnalysisAnswer,
+    title: &Markup,
+    address: &str,
+    places: &[LostPlace],
+    chosen: Option<&str>,
+) -> Markup {
     let text = |id: probity_documents::CommitId| short(&id.to_string()).to_owned();
     let names = [
         merge.base.map_or_else(|| "none".to_owned(), text),
@@ -286,8 +319,7 @@ pub(crate) fn document_merge(frame: &PageFrame, merge: &MergeAnalysisAnswer, cho
         @if merge.refused { span.lost { "the policy refuses this merge" } }
         @for violation in &merge.violations { span.lost { (Untrusted(&violation.why)) } }
     };
-    let title = html! { "Merge of documents " code { (names[3]) } };
-    one_merge(frame, &title, &names, &facts, &document_merge_address(merge), &places, chosen)
+    one_merge(frame, title, &names, &facts, address, places, chosen)
 }
 
 fn one_merge(
@@ -532,6 +564,26 @@ impl PlacePreview {
     }
 }
 
+impl PlacePreview {
+    pub(crate) fn of_heads(pending: &[MergeAnalysisAnswer], shown: &probity_core::Digest) -> Self {
+        let n_open: usize = pending.iter().map(|merge| merge.conflicts.len()).sum();
+        Self {
+            address: HEADS_ADDRESS.to_owned(),
+            action: "reduce".to_owned(),
+            place: String::new(),
+            label: "Merge the heads".to_owned(),
+            effects: vec![
+                format!("{} written; every head stays in the history.", count(pending.len(), "merge commit")),
+                format!("{} stay open: you decide about each of them next.", count(n_open, "conflict")),
+                "The merges are the same on every machine, whoever writes them.".to_owned(),
+            ],
+            command: "probity commits reduce".to_owned(),
+            shown: shown.to_string(),
+            is_void: false,
+        }
+    }
+}
+
 pub(crate) fn preview(frame: &PageFrame, about: &PlacePreview, token: &str) -> Markup {
     let back = format!("{}?place={}", about.address, encode(about.place.as_bytes()));
     let content = html! {
@@ -543,7 +595,7 @@ pub(crate) fn preview(frame: &PageFrame, about: &PlacePreview, token: &str) -> M
             header { h2 { "What happens: " (about.label) } }
             div.body {
                 ul.effects { @for effect in &about.effects { li { (glyph("run", "in")) span { (Untrusted(effect)) } } } }
-                @if !about.is_void { label { "Why (kept with the decision)" input type="text" name="why" required maxlength="2000"; } }
+                @if !about.is_void && !about.place.is_empty() { label { "Why (kept with the decision)" input type="text" name="why" required maxlength="2000"; } }
                 p.mid { "The same on the command line:" }
                 code.cmd tabindex="0" { (Untrusted(&about.command)) }
             }
@@ -589,6 +641,22 @@ pub(crate) fn finding_decided(frame: &PageFrame, merge: &str, outcome: &FindingO
         }
     };
     decided(frame, "Decided", &effects, &merge_address(Some(merge)))
+}
+
+/// The heads are merged; the first merge with conflicts comes next.
+pub(crate) fn heads_merged(frame: &PageFrame, written: &[MergeAnalysisAnswer]) -> Markup {
+    let effects: Vec<String> = written
+        .iter()
+        .map(|merge| {
+            format!(
+                "Merge {} is written, {} open",
+                short(&merge.merge.to_string()),
+                count(merge.conflicts.len(), "conflict")
+            )
+        })
+        .collect();
+    let next = written.iter().find(|merge| !merge.conflicts.is_empty());
+    decided(frame, "Merged", &effects, &next.map_or_else(|| "/merge".to_owned(), document_merge_address))
 }
 
 pub(crate) fn conflict_decided(frame: &PageFrame, answer: &MergeReconcileAnswer) -> Markup {

@@ -7,6 +7,7 @@ pub(crate) mod diff;
 pub(crate) mod entry;
 pub(crate) mod evidence;
 pub(crate) mod fence;
+pub(crate) mod findings;
 pub(crate) mod gate_log;
 pub(crate) mod ledger;
 pub(crate) mod lists;
@@ -18,7 +19,7 @@ pub(crate) mod why;
 pub(crate) use symbols::sprite;
 
 use crate::assets::{ICON_ASSET, SCRIPT_ASSET, STYLE_ASSET};
-use crate::ui_state::UiState;
+use crate::ui_state::{TreeSummary, UiState};
 use crate::untrusted_text::{Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{DOCTYPE, Markup, html};
@@ -32,7 +33,7 @@ pub(crate) struct PageFrame {
     pub(crate) person: String,
     pub(crate) read_only: bool,
     pub(crate) theme: Option<String>,
-    pub(crate) tree: String,
+    pub(crate) tree: TreeSummary,
 }
 
 /// Entries of the navigation: key, address, name, and the key that leads there.
@@ -48,13 +49,12 @@ const NAVIGATION: &[(&str, &str, &str, &str)] = &[
 
 impl PageFrame {
     pub(crate) fn new(state: &UiState, current: &'static str) -> Self {
-        let name = state.root.file_name().map(|name| probity_core::bytes::escape(name.as_encoded_bytes()));
         Self {
             current,
             person: state.person.clone(),
             read_only: state.read_only,
             theme: None,
-            tree: name.unwrap_or_default(),
+            tree: state.summary(),
         }
     }
 
@@ -89,6 +89,17 @@ impl PageFrame {
         }
     }
 
+    /// How much waits behind an entry of the navigation.
+    fn badge(&self, key: &str) -> Markup {
+        let (n, class, words) = match key {
+            "board" => (self.tree.n_needs, "", "wait for you"),
+            "merge" => (self.tree.n_lost, "hot", "not decided"),
+            "ledger" => (self.tree.n_contradictions, "hot", "contradictions"),
+            _ => return html! {},
+        };
+        html! { b class=(class) id={ "n-" (key) } hidden[n == 0] { (n) span.sr { " " (words) } } }
+    }
+
     fn top(&self) -> Markup {
         let letters: String =
             self.person.split_whitespace().filter_map(|word| word.chars().next()).take(2).collect();
@@ -101,10 +112,10 @@ impl PageFrame {
                     }
                     "Probity"
                 }
-                span.repo { (Untrusted(&self.tree)) }
+                span.repo { (Untrusted(&self.tree.name)) @if let Some(head) = &self.tree.head { code { (head.get(..8).unwrap_or(head)) } } }
                 nav.nav aria-label="Pages" {
                     @for (key, address, name, letter) in NAVIGATION {
-                        a href=(address) data-go=(letter) aria-current=[(*key == self.current).then_some("page")] { (name) }
+                        a href=(address) data-go=(letter) aria-current=[(*key == self.current).then_some("page")] { (name) (self.badge(key)) }
                     }
                 }
                 span.grow {}
@@ -228,6 +239,18 @@ pub(crate) fn time_text(time: &str) -> Markup {
     let short = time.get(11..16).unwrap_or(time);
     let day = time.get(..10).unwrap_or_default();
     html! { time datetime=(time) title=(format!("{day} {short} UTC")) { (short) } }
+}
+
+/// A time with its day. The script shows both in the time zone of the reader.
+pub(crate) fn day_and_time(time: &str) -> Markup {
+    let (day, short) = (time.get(..10).unwrap_or_default(), time.get(11..16).unwrap_or(time));
+    html! { time datetime=(time) title=(format!("{day} {short} UTC")) { (day) " " (short) } }
+}
+
+/// How long ago a time was, where the script runs; else the time.
+pub(crate) fn time_ago(time: &str) -> Markup {
+    let (day, short) = (time.get(..10).unwrap_or_default(), time.get(11..16).unwrap_or(time));
+    html! { time datetime=(time) data-ago="1" title=(format!("{day} {short} UTC")) { (short) } }
 }
 
 /// Counts of added and removed lines.

@@ -54,7 +54,8 @@ fn path_choice(review: &ChangeReview, option: &DecisionOption) -> Markup {
     };
     html! {
         @if !option.paths.is_empty() {
-            ul.choice aria-label="Paths" {
+            // A list that scrolls must be reachable by the keys.
+            ul.choice aria-label="Paths" tabindex=[(!is_choice).then_some("0")] {
                 @for path in option.paths.iter().take(MAX_LISTED_PATHS) {
                     @let is_inside = fate(path).is_some_and(|fate| fate != PathFate::Outside);
                     li {
