@@ -5,7 +5,7 @@ use crate::commit_contents::CommitContents;
 use crate::file_sides::{commit_tree, n_changed_lines};
 use crate::log_feed;
 use crate::options;
-use crate::run_review::{ScopeFacts, command_words, program_name};
+use crate::run_review::{ScopeFacts, command_words, program_name, why_not_passed};
 use crate::worktree_review::reader;
 use probity_api::change::{IntentLine, RunLine, StatusAnswer};
 use probity_api::review::{
@@ -15,10 +15,9 @@ use probity_api::review::{
 use probity_changes::registry::IntentService;
 use probity_changes::registry::view::format_time;
 use probity_core::Digest;
-use probity_core::ReasonCode;
 use probity_core::bytes::escape;
 use probity_core::text::{count, short_id};
-use probity_evidence::{GateStatus, Manifest, StoredManifest};
+use probity_evidence::StoredManifest;
 use probity_intents::{IntentStatus, Ownership, ScopeEntry};
 use probity_paths::{RepoPath, Scope};
 use probity_quality::contract::receipts::ReceiptStore;
@@ -152,19 +151,6 @@ fn lane(change: String, kind: ReviewedKind, title: String, state: LaneState) -> 
         has_view: false,
         actions: Vec::new(),
     }
-}
-
-/// Says why a run did not pass, in words.
-pub(crate) fn why_not_passed(manifest: &Manifest) -> Option<String> {
-    let reason = manifest.reasons().into_iter().next()?;
-    let failed = manifest.gate_results.iter().find(|gate| {
-        gate.status == GateStatus::Fail && manifest.plan.required_gates().any(|id| id == gate.gate_id)
-    });
-    Some(match (reason, failed) {
-        (ReasonCode::ReconUntrackedDelta, _) => "it changed what its scope does not let in".to_owned(),
-        (ReasonCode::GateFailed, Some(gate)) => format!("its gate {} did not pass", gate.gate_id),
-        _ => reason.meaning().to_owned(),
-    })
 }
 
 fn held_lane(workspace: &Workspace, chained: &[StoredManifest], run_id: &str) -> Option<LaneDraft> {

@@ -82,7 +82,7 @@ fn bundle_line(workspace: &Workspace, run_id: &str, line: LogFeedLine) -> LogFee
     };
     let manifest = &stored.manifest;
     let details = &manifest.details;
-    let verdict = match crate::board::why_not_passed(manifest) {
+    let verdict = match crate::run_review::why_not_passed(manifest) {
         None => "passed".to_owned(),
         Some(why) => format!("did not pass: {why}"),
     };

@@ -234,7 +234,7 @@ pub fn pending_merges(workspace: &Workspace) -> Result<(Vec<MergeAnalysisAnswer>
 }
 
 /// Merges the heads of the document store, if they are still those that the person was shown. The merges are the same
-/// whoever writes them; what they lose is decided place by place afterwards, on record.
+/// everywhere; what they lose is decided place by place afterwards, on record.
 pub fn merge_heads(workspace: &Workspace, shown: &Digest) -> Result<Vec<MergeAnalysisAnswer>, ServiceError> {
     let (pending, now) = pending_merges(workspace)?;
     if pending.is_empty() || now != *shown {

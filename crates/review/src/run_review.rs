@@ -74,6 +74,19 @@ pub(crate) fn command_words(manifest: &Manifest) -> Option<String> {
     Some(if cut.len() < line.len() { format!("{cut}\u{2026}") } else { cut })
 }
 
+/// Says why a run did not pass, in words.
+pub(crate) fn why_not_passed(manifest: &Manifest) -> Option<String> {
+    let reason = manifest.reasons().into_iter().next()?;
+    let failed = manifest.gate_results.iter().find(|gate| {
+        gate.status == GateStatus::Fail && manifest.plan.required_gates().any(|id| id == gate.gate_id)
+    });
+    Some(match (reason, failed) {
+        (ReasonCode::ReconUntrackedDelta, _) => "it changed what its scope does not let in".to_owned(),
+        (ReasonCode::GateFailed, Some(gate)) => format!("its gate {} did not pass", gate.gate_id),
+        _ => reason.meaning().to_owned(),
+    })
+}
+
 /// The name of the program that a run governed.
 pub(crate) fn program_name(manifest: &Manifest) -> Option<String> {
     let first = manifest.details.command.as_ref()?.argv.first()?;

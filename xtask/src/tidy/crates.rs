@@ -156,6 +156,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     (
         "review",
         &[
+            "analysis",
             "api",
             "changes",
             "core",
@@ -164,6 +165,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "evidence",
             "intents",
             "knowledge",
+            "ledger",
             "line-diff",
             "merges",
             "paths",

@@ -575,7 +575,7 @@ impl PlacePreview {
             effects: vec![
                 format!("{} written; every head stays in the history.", count(pending.len(), "merge commit")),
                 format!("{} stay open: you decide about each of them next.", count(n_open, "conflict")),
-                "The merges are the same on every machine, whoever writes them.".to_owned(),
+                "The merges are the same on every machine.".to_owned(),
             ],
             command: "probity commits reduce".to_owned(),
             shown: shown.to_string(),
