@@ -66,7 +66,7 @@ pub struct Baseline {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaselineError {
     /// The file is not what `capture` writes.
-    #[error("it is no baseline: {0}")]
+    #[error("it is not a baseline: {0}")]
     Malformed(String),
     /// The file does not have the digest that it states.
     #[error("its digest is not that of its content: it was changed by hand")]

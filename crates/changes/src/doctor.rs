@@ -101,7 +101,7 @@ fn failing_checkup(
 
 fn git(workspace: &Workspace) -> DoctorCheckup {
     let Some(git) = &workspace.git else {
-        let detail = "this tree is no git repository: only what changes after a start is seen";
+        let detail = "this tree is not a git repository: only what changes after a start is seen";
         return failing_checkup(
             "git",
             CheckupStatus::Warning,
@@ -283,7 +283,7 @@ pub fn agent_checkup(workspace: &Workspace, agent: CodingAgent, is_proven_next: 
     failing_checkup(
         "registered",
         CheckupStatus::Warning,
-        "registered, not proven: agents skip hooks that they do not trust without a word",
+        "registered, not proven: agents silently skip hooks that they do not trust",
         format!("`probity doctor --agent {agent} --prove` drives the real program"),
     )
 }

@@ -71,7 +71,7 @@ pub enum VectorError {
     #[error("cannot read {path}: {source}")]
     Read { path: PathBuf, source: std::io::Error },
     /// The file is not JSON, or not in the form that the README of the vectors describes.
-    #[error("{path} is no vector file: {why}")]
+    #[error("{path} is not a vector file: {why}")]
     Form { path: PathBuf, why: String },
 }
 

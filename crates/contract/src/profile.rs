@@ -174,7 +174,7 @@ impl fmt::Display for VerificationProfile {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no verification profile")]
+#[error("`{0}` is not a verification profile")]
 pub struct UnknownProfile(String);
 
 impl std::str::FromStr for VerificationProfile {

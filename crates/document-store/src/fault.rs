@@ -71,7 +71,7 @@ impl IntoFault for AnalyzeError {
     fn into_fault(self) -> ServiceError {
         match self {
             Self::NotAMerge(id) => {
-                ServiceError::refused(ReasonCode::MergeNone, format!("commit {id} is no merge"))
+                ServiceError::refused(ReasonCode::MergeNone, format!("commit {id} is not a merge"))
             }
             Self::Append(error) => CommitsError::from(error).into(),
             Self::History(error) => error.into_fault(),

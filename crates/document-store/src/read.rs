@@ -182,7 +182,7 @@ pub fn document_id(text: &str) -> Result<DocumentId, ServiceError> {
     let (attachment, key) = named.ok_or_else(|| {
         ServiceError::refused(
             ReasonCode::CommitMisfit,
-            format!("`{text}` is no document: write `attachment/key`"),
+            format!("`{text}` is not a document: write `attachment/key`"),
         )
     })?;
     Ok(DocumentId::new(attachment, key))

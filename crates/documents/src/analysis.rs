@@ -161,7 +161,7 @@ impl MergeAnalysis {
 /// The reason a merge could not be analyzed.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalyzeError {
-    #[error("commit {0} is no merge")]
+    #[error("commit {0} is not a merge")]
     NotAMerge(CommitId),
     /// The virtual merge commit was rejected.
     #[error(transparent)]

@@ -18,7 +18,7 @@ use std::str::FromStr;
 pub struct CommitId(Digest);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no commit id: it must be 64 lower-case hex digits")]
+#[error("`{0}` is not a commit id: it must be 64 lower-case hex digits")]
 pub struct BadCommitId(String);
 
 impl CommitId {
@@ -387,6 +387,6 @@ mod tests {
         let mut json = first();
         json["ops"][0]["value"] = json!("one");
         let error = Commit::from_json(&schema(), &json).unwrap_err().to_string();
-        assert_eq!(error, "opcode 0: document_set count/k value: this is no `int64`: \"one\"");
+        assert_eq!(error, "opcode 0: document_set count/k value: this is not of type `int64`: \"one\"");
     }
 }

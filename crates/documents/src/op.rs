@@ -186,7 +186,7 @@ fn decode_act(
         allowed.contains(&member.as_str()) || ["op", "attachment", "key"].contains(&member.as_str())
     };
     if let Some(member) = members.keys().find(|member| !known(member)) {
-        return Err(TypeMismatch::new(format!("`{member}` is no member of this opcode")));
+        return Err(TypeMismatch::new(format!("`{member}` is not a member of this opcode")));
     }
     let member = |name: &str| members.get(name).ok_or_else(|| missing(name));
     let value =

@@ -38,7 +38,7 @@ pub(crate) fn decode<'t>(
 ) -> Result<(DocumentPath, &'t ValueType), TypeMismatch> {
     let (locus, kind) = decode_locus(schema, kind, json)?;
     match locus.last() {
-        Some(PathStep::Element(_)) => Err(TypeMismatch::new("`element` is no place to write to")),
+        Some(PathStep::Element(_)) => Err(TypeMismatch::new("`element` is not a place to write to")),
         _ => Ok((locus, kind)),
     }
 }

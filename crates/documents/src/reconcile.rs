@@ -197,7 +197,7 @@ pub struct MergeReconciliation {
 /// The reason a reconciliation is rejected. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReconcileError {
-    #[error("commit {0} is no merge")]
+    #[error("commit {0} is not a merge")]
     NotAMerge(CommitId),
     #[error("resolution {0} is about a conflict of another merge")]
     ForeignConflict(usize),

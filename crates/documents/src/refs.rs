@@ -12,7 +12,9 @@ const MAX_REF_NAME_BYTES: usize = 200;
 pub struct RefName(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name for a ref: use letters, digits, `.`, `_`, `-` and `/`, and not only hex digits")]
+#[error(
+    "`{0}` is not a valid name for a ref: use letters, digits, `.`, `_`, `-` and `/`, and not only hex digits"
+)]
 pub struct BadRefName(String);
 
 impl RefName {

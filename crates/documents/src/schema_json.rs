@@ -25,7 +25,7 @@ impl DocumentSchema {
             Some(version) => version
                 .as_u64()
                 .and_then(|version| u32::try_from(version).ok())
-                .ok_or_else(|| SchemaError::new("version", "this is no version number"))?,
+                .ok_or_else(|| SchemaError::new("version", "this is not a version number"))?,
         };
         let mut loader = SchemaLoader {
             schema: Self { version, ..Self::default() },
@@ -186,7 +186,7 @@ impl SchemaLoader {
         if !plain || is_built_in(name) || self.schema.definition(name).is_some() {
             return Err(SchemaError::new(
                 name,
-                "is no name for a type: empty, taken, or with other characters",
+                "is not a valid name for a type: empty, taken, or with other characters",
             ));
         }
         Ok(())

@@ -30,8 +30,8 @@ impl DocumentSchema {
             let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
             match word {
                 "version" => {
-                    version =
-                        parse_version(rest).ok_or_else(|| line_error(place, "this is no version number"))?;
+                    version = parse_version(rest)
+                        .ok_or_else(|| line_error(place, "this is not a version number"))?;
                 }
                 "enum" => reader.read_enum(place, rest)?,
                 "struct" => reader.read_struct(place, rest)?,

@@ -166,7 +166,7 @@ fn an_error_names_the_place() {
     let mut bad = ticket("x");
     bad["votes"] = json!([["ann", 1], ["bo", true]]);
     let error = mutations.document("ticket", "t1").set(&bad).unwrap_err().to_string();
-    assert_eq!(error, "document_set ticket/t1 value.votes[1][1]: this is no `int64`: true");
+    assert_eq!(error, "document_set ticket/t1 value.votes[1][1]: this is not of type `int64`: true");
     let error = mutations.document("ticket", "t1").update(&field("size"), &json!(1)).unwrap_err().to_string();
     assert_eq!(error, "document_update ticket/t1 path[0]: `Ticket` cannot be entered by `field`: \"size\"");
     assert!(mutations.document("ticket", "t1").union_in_set(&field("rank"), &json!([])).is_err());

@@ -62,7 +62,7 @@ impl TreeCheckpoint {
         Ok(Self {
             origin: origin.to_owned(),
             head: TreeHead {
-                size: number.ok_or(CheckpointError("its size is no number"))?,
+                size: number.ok_or(CheckpointError("its size is not a number"))?,
                 root: bytes.map(Digest::from_bytes).ok_or(CheckpointError("its root is no SHA-256"))?,
             },
         })

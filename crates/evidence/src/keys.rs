@@ -16,7 +16,7 @@ const PUBLIC_KEY_SCHEMA: &str = "probity/public-key/v1";
 const KEY_PREFIX: &str = "ed25519:";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this is no key: {0}")]
+#[error("this is not a key: {0}")]
 pub struct KeyError(&'static str);
 
 impl KeyError {

@@ -124,7 +124,7 @@ fn text(members: &Map<String, Value>, name: &str) -> Result<String, String> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(String::new()),
         Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(format!("the member `{name}` is no text")),
+        Some(_) => Err(format!("the member `{name}` is not text")),
     }
 }
 

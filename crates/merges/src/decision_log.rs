@@ -46,7 +46,7 @@ pub fn decisions(workspace: &Workspace) -> Result<MergeFindingDecisions, Service
 fn read_decision(file: &Path) -> Result<FindingDecision, ServiceError> {
     let facts = file.symlink_metadata().map_err(read_error(file))?;
     if !facts.is_file() || facts.len() > MAX_DECISION_BYTES {
-        let why = "it is no file of a decision".to_owned();
+        let why = "it is not a decision file".to_owned();
         return Err(StoreError::Damaged { path: file.to_owned(), why }.into());
     }
     let bytes = std::fs::read(file).map_err(read_error(file))?;

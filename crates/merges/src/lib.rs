@@ -50,7 +50,8 @@ use probity_workspace::{ServiceError, Workspace};
 /// Returns the repository of a workspace, also one without a working tree.
 pub(crate) fn layout_of(workspace: &Workspace) -> Result<GitLayout, ServiceError> {
     let found = workspace.git.clone().or_else(|| GitLayout::find_bare(&workspace.root));
-    found.ok_or_else(|| ServiceError::Missing(format!("{} is no git repository", workspace.root.display())))
+    found
+        .ok_or_else(|| ServiceError::Missing(format!("{} is not a git repository", workspace.root.display())))
 }
 
 /// Audits the merge that is about to be committed, if there is one. Git tells its hooks the other side of a merge that has

@@ -33,7 +33,7 @@ pub fn finding_policy(workspace: &Workspace) -> Result<FindingPolicyAnswer, Serv
         }
     };
     if !facts.is_file() || facts.len() > MAX_POLICY_BYTES {
-        return Err(StoreError::Damaged { path, why: "it is no file of a policy".to_owned() }.into());
+        return Err(StoreError::Damaged { path, why: "it is not a policy file".to_owned() }.into());
     }
     let bytes = std::fs::read(&path)
         .map_err(|source| ServiceError::System { what: format!("cannot read {}", path.display()), source })?;
@@ -60,7 +60,7 @@ fn parse(json: &[u8]) -> Result<FindingPolicy, String> {
     let policy: FindingPolicy = serde_json::from_value(json).map_err(|error| error.to_string())?;
     for (index, rule) in policy.rules.iter().enumerate() {
         if Glob::parse(rule.path.as_bytes()).is_err() {
-            return Err(format!("rule {index}: `{}` is no glob for paths", rule.path));
+            return Err(format!("rule {index}: `{}` is not a glob for paths", rule.path));
         }
         if verdict(rule.decide).is_none() {
             return Err(format!(

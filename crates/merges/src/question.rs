@@ -84,7 +84,7 @@ pub(crate) fn named_merges(
             let merge = id(name)?;
             let parents = parents_of(layout, &merge)?;
             if parents.len() < 2 {
-                let why = format!("{merge} is no merge: it has {} parent", parents.len());
+                let why = format!("{merge} is not a merge: it has {} parent", parents.len());
                 return Err(ServiceError::refused(ReasonCode::InputInvalid, why));
             }
             merges_of_commit(layout, &merge, &parents)

@@ -12,7 +12,7 @@ pub struct RepoPath(Box<[u8]>);
 
 /// The reason bytes are not a [`RepoPath`]. Scope patterns use the same codes for their name errors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no path of a tree: {}", bytes::escape(.path), .reason.meaning())]
+#[error("`{}` is not a path in a tree: {}", bytes::escape(.path), .reason.meaning())]
 pub struct PathError {
     /// One of the six name errors (`SCOPE.EMPTY_PATTERN`, `SCOPE.ABSOLUTE`, …).
     pub reason: ReasonCode,

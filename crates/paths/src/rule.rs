@@ -87,7 +87,7 @@ impl fmt::Display for MatchRule {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no matching rule: literal, prefix, fnmatch or glob")]
+#[error("`{0}` is not a matching rule: literal, prefix, fnmatch or glob")]
 pub struct UnknownRule(String);
 
 impl FromStr for MatchRule {

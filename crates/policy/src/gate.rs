@@ -140,7 +140,7 @@ impl<'de> Deserialize<'de> for GateTimeout {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "`{text}` is no time between 1ms and a week: write `30s`, `5m` or `1h`"
+                "`{text}` is not a time between 1ms and a week: write `30s`, `5m` or `1h`"
             ))
         })
     }

@@ -146,7 +146,7 @@ pub fn exists(path: &Path) -> Result<bool, StoreError> {
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     let facts = std::fs::symlink_metadata(path).map_err(StoreError::io_error(path))?;
     if !facts.is_file() || facts.len() < MIN_DATABASE_BYTES {
-        let why = "it is no database: not a plain file, or cut off";
+        let why = "it is not a database: not a plain file, or cut off";
         return Err(StoreError::Damaged { path: path.to_owned(), why: why.into() });
     }
     let flags =

@@ -101,7 +101,7 @@ impl ReportReader<'_> {
             let record = record.trim_end();
             let Some((word, value)) = record.split_once(':') else {
                 if !matches!(record, "" | "end_of_record") && !record.starts_with('#') {
-                    return Err(self.malformed(format!("line {number}"), "it is no record of lcov"));
+                    return Err(self.malformed(format!("line {number}"), "it is not an lcov record"));
                 }
                 continue;
             };

@@ -198,7 +198,7 @@ fn notifications(run: &AnalysisRun) -> Vec<SarifNotification<'_>> {
     let mut told: Vec<SarifNotification<'_>> =
         all.into_iter().take(MAX_NOTIFICATIONS).map(|(file, note)| notification(file, note)).collect();
     if n_more > 0 {
-        let message = text(format!("and {n_more} more files"));
+        let message = text(format!("and {n_more} more file{}", if n_more == 1 { "" } else { "s" }));
         told.push(SarifNotification { descriptor: None, level: "note", locations: Vec::new(), message });
     }
     told

@@ -207,7 +207,7 @@ fn coverage_that_cannot_be_read_is_refused_with_its_place() {
         refused(b"SF:a.py\nDA:1\n"),
         "report: line 2: `DA:<line>,<count>` after `SF:<file>` is expected"
     );
-    assert_eq!(refused(b"hello\n"), "report: line 1: it is no record of lcov");
+    assert_eq!(refused(b"hello\n"), "report: line 1: it is not an lcov record");
     assert_eq!(refused(b"<html></html>"), "report: the document: it is XML, but no `<coverage>`");
     assert_eq!(refused(b"<coverage><class"), "report: byte 10: it is no well-formed XML");
     assert_eq!(refused(b"\xff"), "report: byte 0: it is no UTF-8");

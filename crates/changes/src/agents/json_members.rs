@@ -84,7 +84,7 @@ impl OrderedMembers {
         edit: impl FnOnce(&mut Self) -> Result<(), String>,
     ) -> Result<(), String> {
         let mut inner = Self::read(self.get(name).unwrap_or_default())
-            .map_err(|error| format!("\"{name}\" is no object ({error})"))?;
+            .map_err(|error| format!("\"{name}\" is not an object ({error})"))?;
         let before = inner.render(depth);
         edit(&mut inner)?;
         let after = inner.render(depth);
@@ -105,7 +105,7 @@ impl OrderedMembers {
     ) -> Result<(), String> {
         let text = self.get(name).unwrap_or("[]");
         let items: Vec<Box<RawValue>> =
-            serde_json::from_str(text).map_err(|error| format!("\"{name}\" is no list ({error})"))?;
+            serde_json::from_str(text).map_err(|error| format!("\"{name}\" is not a list ({error})"))?;
         let before: Vec<String> = items.iter().map(|item| item.get().to_owned()).collect();
         let mut items = before.clone();
         edit(&mut items);

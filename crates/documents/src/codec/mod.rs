@@ -92,7 +92,7 @@ struct ValueDecoder<'a> {
 
 impl ValueDecoder<'_> {
     fn value(&self, kind: &ValueType, json: &Json) -> Result<DocumentValue, TypeMismatch> {
-        let wrong = || TypeMismatch::new(format!("this is no `{kind}`: {}", excerpt(json)));
+        let wrong = || TypeMismatch::new(format!("this is not of type `{kind}`: {}", excerpt(json)));
         Ok(match kind {
             ValueType::Bool => DocumentValue::Bool(json.as_bool().ok_or_else(wrong)?),
             ValueType::Integer(integer) => decode_integer(*integer, json).ok_or_else(wrong)?,

@@ -22,7 +22,7 @@ pub fn guard(
                 now.peek().is_some() && !now.any(|guardian| guardian == by)
             };
             if is_barred {
-                let detail = format!("`{by}` is no guardian of the hard constraints");
+                let detail = format!("`{by}` is not a guardian of the hard constraints");
                 return Err(ServiceError::refused(ReasonCode::LedgerNotAuthorised, detail));
             }
             let event = LedgerEvent::Policy {

@@ -38,7 +38,7 @@ impl HttpProvider {
             return Err(ModelError::Unusable(why.into()));
         }
         if !base.starts_with("http://") {
-            return Err(ModelError::Unusable(format!("`{base}` is no http address")));
+            return Err(ModelError::Unusable(format!("`{base}` is not an http address")));
         }
         let path = match api {
             HttpApi::OpenAi => "chat/completions",
@@ -121,7 +121,7 @@ impl ModelProvider for HttpProvider {
             return Err(ModelError::Refused { status, words: excerpt(&bytes), wait_ms });
         }
         let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
-            ModelError::BadAnswer(format!("it is no JSON ({error}): {}", excerpt(&bytes)))
+            ModelError::BadAnswer(format!("it is not JSON ({error}): {}", excerpt(&bytes)))
         })?;
         match self.api {
             HttpApi::OpenAi => parse_openai(&value),

@@ -68,7 +68,7 @@ pub fn read(ledger: &Ledger, turns: &[TurnText], answer: &str) -> Result<ParsedA
 fn parse(answer: &str) -> Result<Value, String> {
     let inside = answer.trim().strip_prefix("```json").or_else(|| answer.trim().strip_prefix("```"));
     let text = inside.and_then(|text| text.trim_end().strip_suffix("```")).unwrap_or(answer);
-    serde_json::from_str(text.trim()).map_err(|error| format!("it is no JSON: {error}"))
+    serde_json::from_str(text.trim()).map_err(|error| format!("it is not JSON: {error}"))
 }
 
 struct AnswerReader<'a> {

@@ -28,7 +28,7 @@ pub(crate) use write::write_rest;
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotReadError {
     /// It is damaged, or another version wrote it.
-    #[error("this is no snapshot of this version")]
+    #[error("this is not a snapshot of this version")]
     Form,
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -27,7 +27,7 @@ pub(super) fn parse_line(value: &Value) -> Option<TranscriptLine> {
         None => turn_id(role, &text),
         Some(id) => match id.as_str().filter(|id| !id.trim().is_empty()) {
             Some(id) => id.to_owned(),
-            None => return Some(TranscriptLine::Odd("its id is no text".into())),
+            None => return Some(TranscriptLine::Odd("its id is not text".into())),
         },
     };
     Some(TranscriptLine::Said { agent: None, said: TranscriptTurn { id, role, text } })

@@ -88,7 +88,7 @@ pub fn read(bytes: &[u8]) -> Transcript {
     if let Some(messages) = document_messages(bytes) {
         for (number, message) in (1..).zip(&messages) {
             let line = opencode::message(message).or_else(|| gemini::message(message));
-            let why = "it is no message of a known form";
+            let why = "it is not a message in a known form";
             transcript.take(line.unwrap_or_else(|| TranscriptLine::Odd(why.into())), number);
         }
         return transcript;
@@ -153,10 +153,10 @@ fn read_line(line: &[u8], session: Option<&str>, number: usize) -> TranscriptLin
     // Not the strict parser for our own documents: other programs may write numbers that we would not.
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
-        Err(error) => return TranscriptLine::Odd(format!("it is no JSON: {error}")),
+        Err(error) => return TranscriptLine::Odd(format!("it is not JSON: {error}")),
     };
     if !value.is_object() {
-        return TranscriptLine::Odd("it is no JSON object".into());
+        return TranscriptLine::Odd("it is not a JSON object".into());
     }
     qwen::parse_line(&value)
         .or_else(|| copilot::parse_line(&value))

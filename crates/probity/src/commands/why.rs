@@ -48,7 +48,8 @@ pub(crate) fn why(workspace: &Workspace, args: &WhyArgs) -> Result<CommandAnswer
 fn place(workspace: &Workspace, typed: &OsStr) -> Result<(RepoPath, usize), ServiceError> {
     let bytes = typed.as_bytes();
     let usage = || {
-        let detail = format!("`{}` is no place: write it as FILE:LINE", probity_core::bytes::escape(bytes));
+        let detail =
+            format!("`{}` is not a place: write it as FILE:LINE", probity_core::bytes::escape(bytes));
         ServiceError::refused(ReasonCode::UsageInvalid, detail)
     };
     let colon = bytes.iter().rposition(|byte| *byte == b':').ok_or_else(usage)?;

@@ -254,7 +254,7 @@ impl ReviewScreen {
                     return ReviewEffect::None;
                 }
                 Err(error) => {
-                    self.message = format!("this is no JSON (byte {}); text needs quotes", error.at);
+                    self.message = format!("this is not JSON (byte {}); text needs quotes", error.at);
                 }
             },
             other => edit(&mut text, other),

@@ -135,7 +135,7 @@ pub fn blast_radius(
     if !blast.unknown.is_empty() {
         let names: Vec<String> = blast.unknown.iter().map(|path| format!("`{path}`")).collect();
         let detail = match names.as_slice() {
-            [only] => format!("{only} is no analyzed file of this tree"),
+            [only] => format!("{only} is not an analyzed file of this tree"),
             several => format!("{} are no analyzed files of this tree", several.join(", ")),
         };
         return Err(ServiceError::refused(ReasonCode::AnalysisPathUnknown, detail));

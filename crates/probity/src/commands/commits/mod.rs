@@ -180,7 +180,7 @@ pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, ServiceError> {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
         ServiceError::refused(
             error.reason,
-            format!("`{shown}` is no JSON (byte {}); text needs quotes: '\"text\"'", error.at),
+            format!("`{shown}` is not JSON (byte {}); text needs quotes: '\"text\"'", error.at),
         )
     })
 }
@@ -199,7 +199,7 @@ fn parse_document_name(document: &str) -> Result<(String, String), ServiceError>
         }
         _ => Err(ServiceError::refused(
             probity_core::ReasonCode::CommitMisfit,
-            format!("`{document}` is no document: write `attachment/key`"),
+            format!("`{document}` is not a document: write `attachment/key`"),
         )),
     }
 }
