@@ -101,7 +101,12 @@ pub fn check_run(
     scope: &Scope,
 ) -> Result<Vec<PathClaim>, ServiceError> {
     let (own, others) = claims_on(workspace, credentials, scope)?;
-    if others.is_empty() { Ok(own) } else { Err(ServiceError::Claimed { claims: others }) }
+    if others.is_empty() {
+        return Ok(own);
+    }
+    let exclusions = others.iter().flat_map(|claim| claim.exclude.as_slice());
+    let exclusions = exclusions.map(|pattern| workspace.working_directory.to_typed(pattern)).collect();
+    Err(ServiceError::Claimed { claims: others, exclusions })
 }
 
 /// The change that a run carries out.

@@ -9,7 +9,39 @@ use probity_paths::RepoPath;
 use probity_team::TeamMembership;
 use probity_workspace::Workspace;
 use probity_workspace::clone_identity::CloneIdentity;
+use probity_workspace::git::worktrees;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Returns the name of the working tree of this repository with its top at `top`.
+fn tree_name(workspace: &Workspace, top: &Path) -> String {
+    let mut named = top.as_os_str().as_bytes().to_vec();
+    // The clones of a team may lie at the same path, each on its own machine.
+    if let (Ok(Some(_)), Ok(identity)) =
+        (TeamMembership::of(&workspace.state), CloneIdentity::of(&workspace.state))
+    {
+        named.extend([b"\0", identity.clone.as_bytes()].concat());
+    }
+    probity_core::Digest::of(&named).to_hex()[..16].to_owned()
+}
+
+/// Where an intent was started: a working tree of this repository, and the root in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IntentPlace {
+    pub(crate) top: PathBuf,
+    pub(crate) root: PathBuf,
+}
+
+impl IntentPlace {
+    /// Finds the place that `root_name` means; `None` if it is gone, or belongs to another clone.
+    pub(crate) fn find(workspace: &Workspace, root_name: &str) -> Option<Self> {
+        let (tree, below) = root_name.split_once(':')?;
+        let trees = worktrees(&workspace.git.as_ref()?.common_dir);
+        let top = trees.into_iter().find(|top| tree_name(workspace, top) == tree)?;
+        let root = if below.is_empty() { top.clone() } else { top.join(below) };
+        root.is_dir().then_some(Self { top, root })
+    }
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct RootMapping {
@@ -20,15 +52,7 @@ pub(crate) struct RootMapping {
 impl RootMapping {
     pub(crate) fn for_workspace(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
-        let mut named = top.as_os_str().as_bytes().to_vec();
-        // The clones of a team may lie at the same path, each on its own machine.
-        if let (Ok(Some(_)), Ok(identity)) =
-            (TeamMembership::of(&workspace.state), CloneIdentity::of(&workspace.state))
-        {
-            named.extend([b"\0", identity.clone.as_bytes()].concat());
-        }
-        let tree = probity_core::Digest::of(&named).to_hex()[..16].to_owned();
-        Self { prefix: workspace.below_top(), tree }
+        Self { prefix: workspace.below_top(), tree: tree_name(workspace, top) }
     }
 
     /// Returns the root's name: the working tree and the directory in it.

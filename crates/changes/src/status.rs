@@ -2,7 +2,7 @@
 
 use super::concurrent_intents::RegistryView;
 use super::hygiene_view::MAX_LISTED_PATHS;
-use super::root_mapping::RootMapping;
+use super::root_mapping::{IntentPlace, RootMapping};
 use super::uncommitted_work::{self, FinishedWork};
 use crate::registry::view::format_time;
 use crate::registry::{Caller, HandleStore, IntentService};
@@ -10,6 +10,7 @@ use probity_api::SystemPath;
 use probity_api::change::{
     Coordination, DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer,
 };
+use probity_core::bytes::bare_shell_word;
 use probity_core::text::short_id;
 use probity_intents::registry::{CommandContext, Intent, IntentRegistry};
 use probity_intents::{ClaimIndex, IntentId, IntentOwner, IntentStatus, Ownership, PeerIntent};
@@ -23,6 +24,8 @@ use probity_workspace::transparency_log;
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Adds a path to a group; only the first paths are listed.
@@ -90,7 +93,8 @@ pub fn status_of(
             None
         };
     }
-    let intents: Vec<IntentLine> = parts.iter().flat_map(|part| part.lines(&frame, &counts)).collect();
+    let intents: Vec<IntentLine> =
+        parts.iter().flat_map(|part| part.lines(workspace, &frame, &counts)).collect();
     let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
     let run_line = |run: OpenRunClaim| RunLine {
         is_here: run.root.starts_with(top),
@@ -101,12 +105,14 @@ pub fn status_of(
         pid: run.pid,
     };
     let runs: Vec<RunLine> = run_claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
+    let held = held_lines(workspace)?;
     Ok(StatusAnswer {
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),
         run_available: AnalysisStore::open(workspace).has(run_id),
         next_step: {
-            let step = next_step(shell.registry(), &intents, &runs, &dirty);
+            let has_turn = |line: &IntentLine| parts.iter().any(|part| part.has_turn(&line.intent_id));
+            let step = next_step(shell.registry(), &has_turn, &intents, &runs, &held, &dirty);
             match look.undecided_note(|_| true) {
                 Some(note) => format!("{step}; {note}"),
                 None => step,
@@ -114,7 +120,7 @@ pub fn status_of(
         },
         intents,
         runs,
-        held: held_lines(workspace)?,
+        held,
         offline: shell.offline().map(str::to_owned),
         dirty,
         notices: shell.registry().notices(&owner),
@@ -157,6 +163,11 @@ impl<'a> RegistryPart<'a> {
         })
     }
 
+    /// Returns whether nobody stands before a queued intent any more.
+    fn has_turn(&self, id: &IntentId) -> bool {
+        self.service.registry().has_turn(id, self.owner, &self.context)
+    }
+
     fn view<'s>(&'s self, paths: &'s RootMapping) -> RegistryView<'s> {
         RegistryView {
             registry: self.service.registry(),
@@ -174,7 +185,12 @@ impl<'a> RegistryPart<'a> {
         self.open.iter().filter(is_meant).map(|intent| seen.peer(intent)).collect()
     }
 
-    fn lines(&self, frame: &RootMapping, n_dirty: &BTreeMap<IntentId, usize>) -> Vec<IntentLine> {
+    fn lines(
+        &self,
+        workspace: &Workspace,
+        frame: &RootMapping,
+        n_dirty: &BTreeMap<IntentId, usize>,
+    ) -> Vec<IntentLine> {
         let (seen, owner) = (self.view(frame), self.owner);
         let left = |end: u64| end.saturating_sub(self.context.now.0);
         let line = |intent: &&Intent| IntentLine {
@@ -195,6 +211,7 @@ impl<'a> RegistryPart<'a> {
             queue_position: self.service.registry().queue_position(&intent.id, owner, &self.context),
             n_dirty: n_dirty.get(&intent.id).copied().unwrap_or(0),
             is_here: is_here(intent, frame),
+            root: root_elsewhere(workspace, intent, frame).map(Into::into),
             task: intent.task.clone(),
             line: intent.base.line.clone(),
             coordination: intent.base.is_uncoordinated.then_some(Coordination::None),
@@ -205,6 +222,12 @@ impl<'a> RegistryPart<'a> {
 
 fn is_here(intent: &Intent, frame: &RootMapping) -> bool {
     intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree))
+}
+
+/// Returns the root that an intent was started from, if it is in another working tree of this clone.
+fn root_elsewhere(workspace: &Workspace, intent: &Intent, frame: &RootMapping) -> Option<PathBuf> {
+    let tree = intent.base.tree.as_ref().filter(|tree| !frame.shares_tree(tree))?;
+    IntentPlace::find(workspace, tree).map(|place| place.root)
 }
 
 /// Returns the layers that nobody uses, so that they wait for a decision.
@@ -271,25 +294,35 @@ fn is_kept(peer: &PeerIntent, kept: &BTreeSet<IntentId>) -> bool {
 
 fn next_step(
     registry: &IntentRegistry,
+    has_turn: &dyn Fn(&IntentLine) -> bool,
     intents: &[IntentLine],
     runs: &[RunLine],
+    held: &[HeldLayerLine],
     dirty: &DirtySummary,
 ) -> String {
     let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
+    let finish = |line: &IntentLine| match &line.root {
+        None => format!("`probity finish {}`", short(line)),
+        Some(root) => {
+            let root = bare_shell_word(root.0.as_os_str().as_bytes());
+            format!("`cd {root} && probity finish {}`", short(line))
+        }
+    };
     let own = |status| intents.iter().find(|line| line.is_yours && line.status == status);
     let is_landing = |line: &IntentLine| line.status == IntentStatus::Landing;
     let is_lapsed = |line: &&IntentLine| line.is_yours && line.lease_left_seconds == 0 && !is_landing(line);
     let lapsed = intents.iter().find(is_lapsed);
     if let Some(line) = lapsed {
-        let id = short(line);
-        format!("your lease lapsed: `probity intent renew {id}`, or `probity finish {id}`")
+        format!("your lease lapsed: `probity intent renew {}`, or {}", short(line), finish(line))
     } else if let Some(line) = own(IntentStatus::Active) {
-        format!("edit inside your scope, then `probity finish {}`", short(line))
+        format!("edit inside your scope, then {}", finish(line))
     } else if let Some(line) = own(IntentStatus::Queued) {
-        format!(
-            "you are queued: `probity intent promote {}` when those before you have finished",
-            short(line)
-        )
+        let promote = format!("`probity intent promote {}`", short(line));
+        if has_turn(line) {
+            format!("it is your turn: {promote}")
+        } else {
+            format!("you are queued: {promote} when those before you have finished")
+        }
     } else if let Some(line) = own(IntentStatus::Landing).filter(|line| line.is_here) {
         format!(
             "push the finished work of {}, then `probity team landed`: until then it keeps others off its paths",
@@ -303,7 +336,7 @@ fn next_step(
     } else if let Some(line) = intents.iter().find(|line| line.handle_kept && line.is_here) {
         format!(
             "several agents work in this worktree: name yourself with `--agent`, as in `probity status --agent {}`",
-            probity_core::bytes::bare_shell_word(line.agent.as_bytes())
+            bare_shell_word(line.agent.as_bytes())
         )
     } else if let Some(run) = runs.iter().find(|run| run.is_here) {
         // Uncommitted changes may be the run's work, and a commit or a stash would be attributed to the run.
@@ -317,6 +350,11 @@ fn next_step(
             Some(command) => format!("commit the finished work of {}: `{command}`", group.agent),
             None => format!("commit the finished work of {}: {} paths", group.agent, group.changed.count),
         }
+    } else if let Some(layer) = held.last() {
+        let id = short_id(&layer.run_id);
+        format!(
+            "decide about the held changes: `probity diff {id}`, then `probity land {id}` or `probity discard {id}`"
+        )
     } else if dirty.unclaimed.count > 0 {
         "uncommitted changes belong to no intent: commit, stash or revert them before a start on those paths"
             .to_owned()

@@ -60,18 +60,21 @@ pub fn receipt_markdown(receipt: &Value) -> String {
 
 /// Writes the table of runs and numbers.
 fn facts(page: &mut String, receipt: &Value) {
+    // Rows that may have nothing to say, and are left out then.
+    let optional = [
+        ("Health against the baseline", receipt["health"]["delta"].as_i64().map(change)),
+        ("Sentences not checked", sentences_not_checked(receipt)),
+    ];
     let rows = [
         ("Kind", profile(&value_text(&receipt["profile"]["profile"]))),
         ("Run before", value_text(&receipt["before"]["run_id"])),
         ("Run after", value_text(&receipt["after"]["run_id"])),
         ("Health", health(receipt)),
-        ("Health against the baseline", receipt["health"]["delta"].as_i64().map(change).unwrap_or_default()),
         ("Enforcement", enforcement(receipt)),
-        ("Sentences not checked", value_text(&receipt["claims"]["unchecked_sentences"])),
-        ("Not claimed", joined_words(&receipt["claims"]["not_made"])),
     ];
+    let optional = optional.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let mut table = String::from("| | |\n|---|---|\n");
-    for (name, value) in rows {
+    for (name, value) in rows.into_iter().chain(optional) {
         let value = if value.is_empty() { "not known".to_owned() } else { plain(&value) };
         let _ = writeln!(table, "| {name} | {value} |");
     }
@@ -85,6 +88,10 @@ fn enforcement(receipt: &Value) -> String {
         guard if guard.is_empty() => level,
         guard => format!("{level} ({guard})"),
     }
+}
+
+fn sentences_not_checked(receipt: &Value) -> Option<String> {
+    receipt["claims"]["unchecked_sentences"].as_u64().filter(|n| *n > 0).map(|n| n.to_string())
 }
 
 /// Returns the description of a profile; an unknown word of a later version is returned unchanged.
@@ -175,12 +182,6 @@ fn claims(page: &mut String, receipt: &Value) {
         let because = if because.is_empty() { String::new() } else { format!(": {}", because.join("; ")) };
         format!("**{}** {said}{because}", value_text(&claim["verdict"]))
     });
-}
-
-fn joined_words(list: &Value) -> String {
-    let words = list.as_array().into_iter().flatten().map(|word| value_text(word).replace('_', " "));
-    let words: Vec<String> = words.collect();
-    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 
 /// Writes a list under a heading, or nothing if the list is empty.

@@ -291,6 +291,8 @@ crate::code_enum! {
             "the turns stay pending: try again with `probity ledger ingest --pending`, or without a model";
         IntentInvalid = "INTENT.INVALID", "the declared change is incomplete or too large",
             "say what the change is for, and name the files that it changes";
+        IntentElsewhere = "INTENT.ELSEWHERE", "the intent was started in another working tree, or from another root",
+            "finish it where it was started";
         StateDamaged = "STATE.DAMAGED", "a file of Probity's own state is damaged",
             "keep a copy for study, then remove the named file";
         StateUnsafe = "STATE.UNSAFE", "Probity's state is not in a directory of its own: it is a link, belongs to somebody else, or others can write to it",

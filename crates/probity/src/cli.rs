@@ -63,6 +63,7 @@ pub(crate) enum CliCommand {
     Discard(land::DiscardArgs),
     Diff(land::DiffArgs),
     Enter(land::EnterArgs),
+    #[command(alias = "undo")]
     Revert(revert::RevertArgs),
     Analyze(analysis::AnalyzeArgs),
     #[command(subcommand)]

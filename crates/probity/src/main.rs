@@ -99,6 +99,10 @@ fn show_usage_error(error: &clap::Error) {
 fn usage_hint(error: &clap::Error) -> Option<String> {
     let is_run =
         std::env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"))? == "run";
+    let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    if is_run && is_missing && first_words(error).contains("<COMMAND>") {
+        return Some("put the command after `--`: probity run --scope 'src/**' -- COMMAND".to_owned());
+    }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
     if !is_run || error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
         return None;
@@ -107,7 +111,7 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
         "if the shell expanded a pattern, quote it: --scope 'src/*.py'; several scopes need `--scope` each"
             .to_owned()
     } else {
-        format!("the command stands behind `--`: probity run --scope … -- {word} …")
+        format!("put the command after `--`: probity run --scope … -- {word} …")
     })
 }
 

@@ -30,8 +30,9 @@ pub fn line_origin(
     let content = content_at(workspace, commit.as_deref(), path)?;
     let lines = split_lines(&content);
     let Some(text) = line.checked_sub(1).and_then(|index| lines.get(index)) else {
-        let detail = format!("`{path}` has {}, not {line}", count(lines.len(), "line"));
-        return Err(ServiceError::refused(ReasonCode::InputMissing, detail));
+        let detail = format!("`{path}` has {}, and no line {line}", count(lines.len(), "line"));
+        return Err(ServiceError::refused(ReasonCode::InputMissing, detail)
+            .with_next_step("name a line that the file has; the first one is 1"));
     };
     let text = String::from_utf8_lossy(text).trim_end().to_owned();
     let blamed = blame(workspace, commit.as_deref(), path, line, &content)?;
@@ -83,7 +84,7 @@ fn blame(
     content: &[u8],
 ) -> Result<LineCommit, ServiceError> {
     let Some(layout) = &workspace.git else {
-        return Ok(LineCommit::Unknown("this tree is no git repository"));
+        return Ok(LineCommit::Unknown("this tree is not a git repository"));
     };
     let (commit, line) = if let Some(commit) = commit {
         (commit.to_owned(), line)
@@ -131,7 +132,7 @@ fn content_at(workspace: &Workspace, commit: Option<&str>, path: &RepoPath) -> R
     };
     match side {
         SideContent::Content(bytes) if probity_line_diff::is_binary(&bytes) => {
-            Err(ServiceError::refused(ReasonCode::InputInvalid, format!("`{path}` is no text")))
+            Err(ServiceError::refused(ReasonCode::InputInvalid, format!("`{path}` is not text")))
         }
         SideContent::Content(bytes) => Ok(bytes),
         _ => Err(ServiceError::Missing(format!("there is no file `{path}` there"))),

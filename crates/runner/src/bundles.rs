@@ -29,8 +29,10 @@ pub type BundleFiles = BTreeMap<Vec<u8>, Vec<u8>>;
 /// Resolves `name` to a run id: a full id, a unique prefix, or `last` for the last run of this tree.
 pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     if name == "last" {
-        return last(workspace)?
-            .ok_or_else(|| ServiceError::NoSuchRun("there is no run in this tree yet".into()));
+        return last(workspace)?.ok_or_else(|| {
+            ServiceError::refused(ReasonCode::RunUnknown, "there is no run in this tree yet")
+                .with_next_step("`probity run --scope 'src/**' -- COMMAND` makes one")
+        });
     }
     let runs = workspace.state.bundles()?;
     let mut meant = runs.iter().filter(|id| id.starts_with(name) && !name.is_empty());
@@ -223,7 +225,7 @@ pub fn verify(
     }
     match read(dir) {
         Ok(files) => Ok((probity_evidence::verify_bundle(&files, trust), files)),
-        Err(ServiceError::Refused { reason, detail }) => {
+        Err(ServiceError::Refused { reason, detail, .. }) => {
             let codes = BTreeSet::from([reason.as_str().to_owned()]);
             let check =
                 BundleCheck { name: "artifacts", status: CheckStatus::Failed, codes: codes.clone(), detail };

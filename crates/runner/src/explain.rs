@@ -28,7 +28,8 @@ pub fn codes(word: &str) -> Result<Vec<KnownCode>, ServiceError> {
     if word.contains('/') || word != word.to_uppercase() || (!is_like_a_reason && hint.is_empty()) {
         return Ok(Vec::new());
     }
-    Err(ServiceError::Missing(format!("there is no code `{word}`{hint}")))
+    Err(ServiceError::refused(ReasonCode::InputMissing, format!("there is no code `{word}`{hint}"))
+        .with_next_step("docs/reasons.md lists all codes"))
 }
 
 /// Explains `path` under the policy and the run `run`. If there is no run at all, `last` gives the policy's part alone.
@@ -37,7 +38,7 @@ pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathExplana
         .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?;
     let now = standing(workspace, &path)?;
     let run_id = match bundles::find(workspace, run) {
-        Err(ServiceError::NoSuchRun(_)) if run == "last" => {
+        Err(fault) if run == "last" && fault.reason() == Some(ReasonCode::RunUnknown) => {
             let (run_id, in_scope, decided_by, amended, change) = (None, None, None, None, None);
             return Ok(PathExplanation {
                 run_id,

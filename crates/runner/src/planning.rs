@@ -10,19 +10,21 @@ use probity_snapshot::Snapshot;
 use probity_workspace::exemptions::Exemptions;
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::selection::{PlanPreview, PlanSelection, compute_plan, names};
+use probity_workspace::workspace::LoadedPolicy;
 use probity_workspace::{ServiceError, Workspace, exemptions, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// A scope that covers more than this share of the files gets a warning.
-const BROAD_SCOPE_PERCENT: usize = 50;
-/// In smaller trees, covering half of the files is normal.
+const BROAD_SCOPE_PERCENT: usize = 80;
+/// In smaller trees, covering most of the files is normal.
 const MIN_BROAD_SCOPE_FILES: usize = 10;
 
 /// A preview of the seal, with build outputs the tree suggests.
 #[derive(Debug)]
 pub struct ProposedPlan {
     pub preview: PlanPreview,
+    pub has_policy: bool,
     /// The build outputs of the policy.
     pub build_outputs: GlobList,
     /// Build outputs that the tree suggests and the policy lacks.
@@ -106,7 +108,7 @@ fn is_broad(coverage: ScopeCoverage) -> bool {
 /// Computes the preview for `selection` on the current tree.
 pub fn propose_plan(workspace: &Workspace, selection: &PlanSelection) -> Result<ProposedPlan, ServiceError> {
     let _phase = workspace.progress.begin("planning");
-    let policy = workspace.load_policy()?.policy;
+    let LoadedPolicy { policy, source } = workspace.load_policy()?;
     let snapshot = WorkspaceObserver::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
@@ -119,7 +121,7 @@ pub fn propose_plan(workspace: &Workspace, selection: &PlanSelection) -> Result<
         read_text(workspace, file)
     });
     proposals.retain(|proposal| !is_known(proposal));
-    Ok(ProposedPlan { preview, build_outputs, proposals })
+    Ok(ProposedPlan { preview, has_policy: source.is_some(), build_outputs, proposals })
 }
 
 /// Returns the committed files, or, if nothing is committed, every file that does not look like a build output. Build

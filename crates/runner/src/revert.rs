@@ -45,13 +45,9 @@ pub fn revert(
 ) -> Result<RevertAnswer, ServiceError> {
     recover::adopt_all(workspace)?;
     let run_id = bundles::find_judged(workspace, run)?;
-    if let Some(reversal) = find_landing(workspace, run)? {
-        let bundle = bundles::read_sound_bundle(workspace, &run_id)?;
-        return landed::LandedRun { run_id: &run_id, bundle, reversal, only, dry_run }.revert(workspace);
-    }
-    let parts = landed::landed_parts(workspace, &run_id)?;
-    if !parts.is_empty() {
-        return landed::revert_parts(workspace, &run_id, &parts, only, dry_run);
+    let landings = landed::landings(workspace, &run_id, find_landing(workspace, run)?)?;
+    if !landings.is_empty() {
+        return landed::revert_landings(workspace, &run_id, landings, only, dry_run);
     }
     let bundles::SoundBundle { files, stored } = bundles::read_sound_bundle(workspace, &run_id)?;
     if stored.manifest.reasons().contains(&ReasonCode::RunInterrupted) {
@@ -67,7 +63,8 @@ pub fn revert(
         manifest.untracked().unwrap_or_default().into_iter().filter(|_| is_in_tree).collect();
     if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
         let detail = format!("`{path}` is not an out-of-scope change of run {run_id}");
-        return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
+        return Err(ServiceError::refused(ReasonCode::PathInvalid, detail)
+            .with_next_step(format!("`probity evidence show {run_id}` lists what the run changed")));
     }
     let seal = bundles::seal(&files, &run_id)?;
     let _lock = run::take_tree(workspace, &format!("reverting run {run_id}"))?;

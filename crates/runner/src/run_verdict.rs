@@ -465,7 +465,7 @@ fn report_touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
         let detail = match touch {
             TouchKind::Attributes => "its owner, attributes or names changed, or it was moved away and back",
             TouchKind::Written => "it was written and holds the same again, or its times were set",
-            TouchKind::Replaced => "it was replaced by an equal",
+            TouchKind::Replaced => "it was replaced by an identical one",
         };
         say.note(ReasonCode::TreeTouched, Some(path), detail);
     }

@@ -5,6 +5,7 @@
 
 use crate::git_failure::{GitFailure, GitFailureCause};
 use crate::git_program::git_program;
+pub use crate::git_program::worktrees;
 use crate::{ServiceError, Workspace};
 use probity_core::ReasonCode;
 use probity_core::bytes::escape;
@@ -162,7 +163,7 @@ pub(crate) fn find_commit_in(layout: &GitLayout, revision: &str) -> Result<Optio
         _ => return Err(git_failure(&command, &captured)),
     }
     let id = String::from_utf8(captured.stdout)
-        .map_err(|_| GitFailure::bad_answer(&command, "the commit's id is no text"))?;
+        .map_err(|_| GitFailure::bad_answer(&command, "the commit's id is not text"))?;
     Ok(Some(id.trim_end().to_owned()))
 }
 
@@ -184,7 +185,7 @@ pub fn commit_id(workspace: &Workspace, revision: &str) -> Result<String, Servic
 
 fn no_repository(workspace: &Workspace, revision: &str) -> ServiceError {
     let (root, name) = (workspace.root.display(), escape(revision.as_bytes()));
-    ServiceError::Missing(format!("{root} is no git repository, so it has no commit `{name}`"))
+    ServiceError::Missing(format!("{root} is not a git repository, so it has no commit `{name}`"))
 }
 
 /// Returns the blob ids of commit `id` by path from the root.
@@ -434,7 +435,11 @@ pub fn blobs(
 /// Builds the refusal for a blob this clone lacks.
 pub fn missing_content_error(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> ServiceError {
     let why = if layout.is_partial() { "partial clone" } else { "the repository is damaged" };
-    let more = if n_more == 0 { String::new() } else { format!(" and the contents of {n_more} more files") };
+    let more = if n_more == 0 {
+        String::new()
+    } else {
+        format!(" and the contents of {}", probity_core::text::count(n_more, "more file"))
+    };
     let all = if n_more == 0 { "" } else { ", `git diff COMMIT` with the compared commit all of them" };
     let detail =
         format!("this clone lacks blob {id} of `{path}`{more} ({why}): `git cat-file -e {id}` gets it{all}");

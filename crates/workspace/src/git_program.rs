@@ -44,8 +44,8 @@ fn judged_directories(layout: &GitLayout) -> Vec<PathBuf> {
     all
 }
 
-/// Returns the trees of a repository: the one around its git directory, and the linked ones that it lists.
-fn worktrees(common_dir: &Path) -> Vec<PathBuf> {
+/// Returns the working trees of a repository: the one around its git directory, and the linked ones that it lists.
+pub fn worktrees(common_dir: &Path) -> Vec<PathBuf> {
     let main = common_dir.parent().filter(|_| common_dir.ends_with(".git")).map(Path::to_owned);
     let listed = std::fs::read_dir(common_dir.join("worktrees")).into_iter().flatten().flatten();
     let linked = listed.filter_map(|entry| {

@@ -20,7 +20,12 @@ use std::path::{Path, PathBuf};
 pub enum ServiceError {
     /// Refused, and nothing was done.
     #[error("{detail}")]
-    Refused { reason: ReasonCode, detail: String },
+    Refused {
+        reason: ReasonCode,
+        detail: String,
+        /// What to do in this very case; else what the reason says.
+        next_step: Option<String>,
+    },
     #[error("{path}: {detail}")]
     Policy { path: PathBuf, reason: ReasonCode, detail: String },
     #[error("another run works on this tree: {holder}")]
@@ -30,7 +35,11 @@ pub enum ServiceError {
     },
     /// Other agents hold paths in the scope of a run.
     #[error("{}", describe_claims(.claims))]
-    Claimed { claims: Vec<PathClaim> },
+    Claimed {
+        claims: Vec<PathClaim>,
+        /// Patterns that leave the claimed paths out of the scope, as they are typed in the current directory.
+        exclusions: Vec<Vec<u8>>,
+    },
     /// Refused by the registry of intents, and nothing was done.
     #[error("{}", refused_by_registry(.0))]
     Intent(Box<CommandRefusal>),
@@ -92,7 +101,18 @@ impl From<CommandRefusal> for ServiceError {
 
 impl ServiceError {
     pub fn refused(reason: ReasonCode, detail: impl Into<String>) -> Self {
-        Self::Refused { reason, detail: detail.into() }
+        Self::Refused { reason, detail: detail.into(), next_step: None }
+    }
+
+    /// Replaces the general next step of a refusal's reason; other errors are returned unchanged.
+    #[must_use]
+    pub fn with_next_step(self, step: impl Into<String>) -> Self {
+        match self {
+            Self::Refused { reason, detail, .. } => {
+                Self::Refused { reason, detail, next_step: Some(step.into()) }
+            }
+            other => other,
+        }
     }
 
     /// Returns a constructor for a system error during `what`.
@@ -157,7 +177,7 @@ impl ServiceError {
     /// Returns the conflicting claims of other agents.
     pub fn claims(&self) -> Option<&[PathClaim]> {
         match self {
-            Self::Claimed { claims } => Some(claims),
+            Self::Claimed { claims, .. } => Some(claims),
             _ => None,
         }
     }
@@ -173,7 +193,8 @@ impl ServiceError {
     pub fn next_step(&self) -> String {
         match (self, self.reason()) {
             (Self::Intent(refusal), _) => refusal.next_step().into(),
-            (Self::Claimed { claims }, _) => describe_exclusions(claims),
+            (Self::Refused { next_step: Some(step), .. }, _) => step.clone(),
+            (Self::Claimed { exclusions, .. }, _) => describe_exclusions(exclusions),
             (Self::Git(failure), _) => failure.next_step(),
             (Self::Policy { path, reason, .. }, _) => correct_policy(path, *reason),
             (Self::Unjudged { source, .. }, _) => source.next_step(),
@@ -270,8 +291,7 @@ fn describe_claims(claims: &[PathClaim]) -> String {
 }
 
 /// Suggests how to run anyway: later, or without the held paths.
-fn describe_exclusions(claims: &[PathClaim]) -> String {
-    let exclusions: Vec<&Vec<u8>> = claims.iter().flat_map(|claim| claim.exclude.as_slice()).collect();
+fn describe_exclusions(exclusions: &[Vec<u8>]) -> String {
     let flags: Vec<String> = exclusions
         .iter()
         .map(|pattern| format!("--scope {}", probity_core::bytes::shell_word(pattern)))

@@ -69,6 +69,9 @@ pub struct IntentLine {
     pub n_dirty: usize,
     /// Whether it is about this working tree.
     pub is_here: bool,
+    /// Where it was started, if that is another working tree of this clone: it is finished there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<SystemPath>,
     /// The task that it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskKey>,

@@ -15,7 +15,7 @@ mod verify;
 
 use super::finish_evidence::FinishEvidence;
 use super::hygiene_view::HygieneView;
-use super::root_mapping::RootMapping;
+use super::root_mapping::{IntentPlace, RootMapping};
 use crate::landing;
 use crate::registry::{Caller, IntentService, TreeFacts};
 use crate::team_context::TeamContext;
@@ -24,10 +24,12 @@ use probity_api::change::{
 };
 use probity_contract::finish::PipelineOutcome;
 use probity_contract::{ContractReason, ContractStatus, finish_status};
+use probity_core::bytes::shell_word;
 use probity_core::{Digest, ReasonCode};
 use probity_intents::registry::{CommandRefusal, Intent};
 use probity_intents::{
-    FinishHygiene, IntentOwner, IntentStatus, Ownership, ScopeCheckStatus, ScopeEntrySet, scope_check,
+    FinishHygiene, IntentId, IntentOwner, IntentStatus, Ownership, ScopeCheckStatus, ScopeEntrySet,
+    scope_check,
 };
 use probity_policy::Policy;
 use probity_quality::contract::AnalysisSide;
@@ -39,6 +41,7 @@ use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
 use probity_workspace::{ServiceError, Workspace};
 use report::FinishReportBuilder;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 #[tracing::instrument(name = "finish", skip_all)]
@@ -58,7 +61,7 @@ pub fn finish(
             ..answer
         });
     }
-    let intent = resolve(&shell, &owner, &request.intent_id, &frame)?;
+    let intent = resolve(workspace, &shell, &owner, &request.intent_id, &frame)?;
     shell.touch(&owner)?;
     if intent.status == IntentStatus::Queued {
         let status = finish_status(&PipelineOutcome::Queued, request.auto_clear);
@@ -87,6 +90,7 @@ pub fn finish(
 
 /// Returns the intent to finish, if it is the caller's own and belongs to this tree.
 fn resolve(
+    workspace: &Workspace,
     service: &IntentService,
     owner: &IntentOwner,
     id: &str,
@@ -107,10 +111,33 @@ fn resolve(
     }
     match &intent.base.tree {
         Some(tree) if *tree != paths.root_name() => {
-            let detail = format!("intent {intent_id} was started in another worktree, or from another root");
-            Err(ServiceError::refused(ReasonCode::IntentInvalid, detail))
+            Err(started_elsewhere(service, workspace, &intent_id, tree))
         }
         _ => Ok(intent.clone()),
+    }
+}
+
+fn started_elsewhere(
+    service: &IntentService,
+    workspace: &Workspace,
+    intent_id: &IntentId,
+    root_name: &str,
+) -> ServiceError {
+    let refused = |detail| ServiceError::refused(ReasonCode::IntentElsewhere, detail);
+    let id = service.registry().short_id(intent_id);
+    match IntentPlace::find(workspace, root_name) {
+        Some(place) => {
+            let root = place.root.display().to_string();
+            let go = shell_word(place.root.as_os_str().as_bytes());
+            refused(format!("intent {intent_id} was started in {root}, and is finished there"))
+                .with_next_step(format!("`cd {go} && probity finish {id}`"))
+        }
+        None => refused(format!(
+            "intent {intent_id} was started in a working tree that is gone, or that belongs to another clone"
+        ))
+        .with_next_step(format!(
+            "finish it where it was started; if that tree is gone, `probity intent clear {id}` gives it up"
+        )),
     }
 }
 

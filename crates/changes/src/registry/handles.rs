@@ -7,6 +7,7 @@
 
 use super::IntentService;
 use super::identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
+use crate::root_mapping::{IntentPlace, RootMapping};
 use probity_core::{Digest, ReasonCode, json};
 use probity_intents::registry::{CommandContext, Intent, IntentRegistry, RegistryChange, RegistryEvent};
 use probity_intents::{IntentId, IntentStatus};
@@ -71,8 +72,33 @@ fn is_finished(intent: &Intent) -> bool {
 
 impl HandleStore {
     pub fn of(workspace: &Workspace) -> Self {
-        let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
+        Self::of_tree(workspace, workspace.git.as_ref().map_or(&workspace.root, |git| &git.root))
+    }
+
+    /// Returns the handles that are kept for the working tree with its top at `top`.
+    fn of_tree(workspace: &Workspace, top: &Path) -> Self {
         Self { dir: workspace.state.handles(top) }
+    }
+
+    /// Keeps the handle of an intent that was taken over: in this worktree, and in the one where the intent was started,
+    /// because only there can it be finished. Returns the root of the latter if it is another one.
+    pub fn keep_recovered(
+        workspace: &Workspace,
+        intent: &Intent,
+        kept: Option<&KeptHandle>,
+    ) -> Result<Option<PathBuf>, ServiceError> {
+        if let Some(kept) = kept {
+            Self::of(workspace).keep(kept)?;
+        }
+        let own = RootMapping::for_workspace(workspace).root_name();
+        let elsewhere = intent.base.tree.as_ref().filter(|tree| **tree != own);
+        let Some(place) = elsewhere.and_then(|tree| IntentPlace::find(workspace, tree)) else {
+            return Ok(None);
+        };
+        if let Some(kept) = kept {
+            Self::of_tree(workspace, &place.top).keep(kept)?;
+        }
+        Ok(Some(place.root))
     }
 
     pub fn keep(&self, kept: &KeptHandle) -> Result<(), ServiceError> {
@@ -131,22 +157,16 @@ impl HandleStore {
             open.extend(own_open.into_iter().filter(|intent| intent.base.is_uncoordinated));
             finished.extend(own_finished.into_iter().filter(|intent| intent.base.is_uncoordinated));
         }
+        // Nobody can have edited for an intent that is still queued.
+        let active: Vec<Intent> =
+            open.iter().filter(|intent| intent.status == IntentStatus::Active).cloned().collect();
+        let open = if active.is_empty() { open } else { active };
         let found = if open.is_empty() { finished } else { open };
-        if let [only] = found.as_slice() {
-            return Ok(only.id.clone());
+        match found.as_slice() {
+            [] => Err(no_intent()),
+            [only] => Ok(only.id.clone()),
+            several => Err(several_intents(shell.registry(), several)),
         }
-        let listed: Vec<String> =
-            found.iter().map(|intent| format!("{} ({})", intent.id, intent.description)).collect();
-        let detail = if listed.is_empty() {
-            "no handle of an open intent is kept in this worktree: name the intent, and give its handle with \
-             `--owner`; `probity intent list` shows the intents"
-                .to_owned()
-        } else if found.iter().all(is_finished) {
-            format!("no intent of yours is open; these were finished already: {}", listed.join(", "))
-        } else {
-            format!("several intents could be meant: name one of {}", listed.join(", "))
-        };
-        Err(ServiceError::refused(ReasonCode::UsageInvalid, detail))
     }
 
     /// Returns the caller's open and finished intents of a registry.
@@ -213,6 +233,30 @@ impl HandleStore {
         let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_none()).collect()
     }
+}
+
+fn no_intent() -> ServiceError {
+    let detail = "no handle of an open intent is kept in this worktree";
+    ServiceError::refused(ReasonCode::UsageInvalid, detail).with_next_step(
+        "name the intent and give its handle with `--owner`; `probity intent list` shows the open ones",
+    )
+}
+
+fn several_intents(registry: &IntentRegistry, found: &[Intent]) -> ServiceError {
+    let listed: Vec<String> = found
+        .iter()
+        .map(|intent| {
+            let id = registry.short_id(&intent.id);
+            format!("{id} ({}: {})", intent.owner.label, intent.description)
+        })
+        .collect();
+    let (detail, step) = if found.iter().all(is_finished) {
+        ("no intent of yours is open; these are finished", "name one to see its answer again")
+    } else {
+        ("several intents could be meant", "name one of them, or say who you are with `--agent`")
+    };
+    ServiceError::refused(ReasonCode::UsageInvalid, format!("{detail}: {}", listed.join(", ")))
+        .with_next_step(step)
 }
 
 fn file_name(intent_id: &IntentId) -> String {

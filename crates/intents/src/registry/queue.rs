@@ -26,6 +26,12 @@ impl IntentRegistry {
         Some(1 + ahead.filter(|waiter| !is_gone(waiter, reader, seen)).count())
     }
 
+    /// Returns whether a waiting intent is the first in its queue, and no live claim is in its way.
+    pub fn has_turn(&self, id: &IntentId, reader: &IntentOwner, seen: &CommandContext) -> bool {
+        self.queue_position(id, reader, seen) == Some(1)
+            && self.intents.get(id).is_some_and(|intent| self.way_is_free(intent, reader, seen))
+    }
+
     /// Returns the waiters that must be served before `reader` may claim `scope`; only those ahead of `place` count.
     pub(super) fn first_in_line(
         &self,

@@ -169,7 +169,7 @@ probity_core::code_enum! {
             "give a number inside the bounds";
         EmptyScope = "empty_scope",
             "the scope names nothing",
-            "name at least one path in allowed_files";
+            "name at least one path";
     }
 }
 

@@ -113,6 +113,11 @@ pub(crate) fn unscoped_change_lines(changes: &[MarkedPath<'_>]) -> Vec<String> {
 
 /// Summarizes the exempt paths in one line: how many, and where.
 pub(crate) fn exempt_line(exempt: &[RepoPath]) -> Option<String> {
+    output_line(exempt, "changed, not part of the delta")
+}
+
+/// Summarizes build outputs, sorted by path, in one line: how many, what became of them, and where.
+pub(crate) fn output_line(exempt: &[RepoPath], what: &str) -> Option<String> {
     if exempt.is_empty() {
         return None;
     }
@@ -133,11 +138,7 @@ pub(crate) fn exempt_line(exempt: &[RepoPath]) -> Option<String> {
         words.push(format!("{more} more"));
     }
     let paths = if exempt.len() == 1 { "build output" } else { "build outputs" };
-    Some(format!(
-        "{} {paths} changed, not part of the delta: {}",
-        ui::format_number(exempt.len()),
-        ui::dim(words.join(", "))
-    ))
+    Some(format!("{} {paths} {what}: {}", ui::format_number(exempt.len()), ui::dim(words.join(", "))))
 }
 
 /// Formats `.venv/ 1,204` or `__pycache__/ 30 in 4 directories`; a single file by its path.

@@ -13,6 +13,7 @@ use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, Gate
 use probity_contract::outputs::{self, ChangeReview};
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
+use probity_core::ReasonCode;
 use probity_core::text::short_digest;
 use probity_paths::RepoPath;
 use probity_policy::{Severity, StrictnessProfile};
@@ -366,15 +367,20 @@ fn verify_options(comparison: ComparisonArgs) -> Result<VerifyOptions, ServiceEr
 fn parse_claim(text: &str) -> Result<Claim, ServiceError> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text)
-            .map_err(|error| ServiceError::Missing(format!("`{text}` is no claim: {error}")));
+            .map_err(|error| unknown_claim(format!("`{text}` is not a claim: {error}")));
     }
     Claim::of_word(text).ok_or_else(|| {
-        ServiceError::Missing(if Claim::WORDS.contains(&text) {
+        unknown_claim(if Claim::WORDS.contains(&text) {
             format!("`{text}` needs more than its word: give the whole claim as JSON")
         } else {
-            format!("`{text}` is no claim; known are {}", Claim::WORDS.join(", "))
+            format!("`{text}` is not a claim; known are {}", Claim::WORDS.join(", "))
         })
     })
+}
+
+fn unknown_claim(detail: String) -> ServiceError {
+    ServiceError::refused(ReasonCode::InputMissing, detail)
+        .with_next_step("`probity claims check --help` shows both forms of a claim")
 }
 
 fn read_text(path: &Path) -> Result<String, ServiceError> {
@@ -384,8 +390,11 @@ fn read_text(path: &Path) -> Result<String, ServiceError> {
     } else {
         std::fs::read(path)
     };
-    let bytes =
-        bytes.map_err(|error| ServiceError::Missing(format!("cannot read {}: {error}", path.display())))?;
+    let bytes = bytes.map_err(|error| {
+        let detail = format!("cannot read the file `{}`: {error}", path.display());
+        ServiceError::refused(ReasonCode::InputMissing, detail)
+            .with_next_step("name a file with the text, or `-` to read it from standard input")
+    })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -6,8 +6,8 @@ use crate::ui;
 use clap::{Subcommand, ValueEnum};
 use probity_api::govern::evidence::{EvidenceChain, RunRevert};
 use probity_api::{Answer as _, ExitCode};
-use probity_core::ReasonCode;
 use probity_core::text::short_id;
+use probity_core::{Digest, ReasonCode};
 use probity_evidence::{
     BundleCheck, BundleVerdict, CheckStatus, InclusionProof, ManifestDetails, RunStatus, SignedCheckpoint,
     StoredManifest, TrustRequirements,
@@ -16,7 +16,7 @@ use probity_runner::bundles::{self, ListedBundle};
 use probity_runner::log_proofs;
 use probity_runner::prune::{self, BundleRetention};
 use probity_workspace::{ServiceError, Workspace, transparency_log};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// List, show, check and export evidence bundles
@@ -199,7 +199,13 @@ fn prove(
 
 fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let listed = bundles::list(workspace)?;
-    listed.iter().for_each(show_listed);
+    let run_ids: BTreeMap<Digest, &str> = listed
+        .iter()
+        .filter_map(|one| Some((one.stored.as_ref().ok()?.run_hash, one.run_id.as_str())))
+        .collect();
+    for one in &listed {
+        show_listed(one, &run_ids);
+    }
     // The list is shown all the same; that something is missing from it is the answer.
     transparency_log::check_listed(&workspace.state)?;
     let unlisted = transparency_log::unlisted_bundle(&workspace.state)?;
@@ -216,7 +222,8 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     Ok(CommandAnswer::of(code, &bundles::list_answer(&listed)))
 }
 
-fn show_listed(listed: &ListedBundle) {
+/// `run_ids` names the run of each bundle, by its hash.
+fn show_listed(listed: &ListedBundle, run_ids: &BTreeMap<Digest, &str>) {
     let short = short_id(&listed.run_id);
     let (stored, summary) = match (&listed.stored, &listed.entry.manifest) {
         (Ok(stored), Some(summary)) => (stored, summary),
@@ -231,7 +238,7 @@ fn show_listed(listed: &ListedBundle) {
     let reason = listed.entry.reason.map_or("", |reason| reason.as_str());
     let elsewhere = if summary.in_this_tree { "" } else { "  (another worktree)" };
     let elsewhere = if listed.entry.on_chain { elsewhere } else { "  (not on the chain)" };
-    let story = bundle_note(&manifest.details, manifest.amendments.is_empty());
+    let story = bundle_note(&manifest.details, manifest.amendments.is_empty(), run_ids);
     let reverted =
         summary.reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
     let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
@@ -250,15 +257,23 @@ pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
     }
 }
 
-/// Marks a bundle that does not record an ordinary run.
-fn bundle_note(details: &ManifestDetails, is_unamended: bool) -> &'static str {
-    match (details.reverts, details.amended_from) {
-        _ if details.pruned.is_some() => "  (gc)",
-        (Some(_), _) => "  (revert)",
-        (None, Some(_)) if is_unamended => "  (amendment refused)",
-        (None, Some(_)) => "  (amended)",
-        (None, None) => "",
+/// Says of a bundle that does not record an ordinary run what it records.
+fn bundle_note(details: &ManifestDetails, is_unamended: bool, run_ids: &BTreeMap<Digest, &str>) -> String {
+    let note = |what: &str, of: Digest| match run_ids.get(&of) {
+        Some(run_id) => format!("  ({what} of {})", short_id(run_id)),
+        None => format!("  ({what})"),
+    };
+    if details.pruned.is_some() {
+        return "  (gc)".to_owned();
     }
+    if let Some(reverted) = details.reverts {
+        return note("revert", reverted);
+    }
+    if let Some(landed) = details.lands {
+        return note("landing", landed);
+    }
+    let kind = if is_unamended { "refused amendment" } else { "amendment" };
+    details.amended_from.map_or_else(String::new, |from| note(kind, from))
 }
 
 fn show(workspace: &Workspace, run: &str) -> Result<CommandAnswer, ServiceError> {
@@ -325,6 +340,7 @@ fn show_check(check: &BundleCheck, n_required_gates: Option<usize>) {
         CheckStatus::Passed if !check.detail.is_empty() => (ui::good("ok  "), check.detail.as_str()),
         CheckStatus::Passed => (ui::good("ok  "), what_passed(check.name)),
         CheckStatus::Failed => (ui::bad("fail"), check.detail.as_str()),
+        CheckStatus::Skipped if check.name == "everything_else" => (ui::dim("skip"), check.detail.as_str()),
         CheckStatus::Skipped => (ui::dim("skip"), "not demanded: a trust file can demand it"),
     };
     let codes = check.codes.iter().fold(String::new(), |all, code| all + code + " ");

@@ -99,7 +99,7 @@ fn sentences(now: &PathStanding) -> Vec<String> {
                 Some(JudgedBecause::Tracked) => "git tracks it",
                 Some(JudgedBecause::GateInput) => "a gate executes it",
                 Some(JudgedBecause::CodeInOutput) => "it is source code in a cache, where no tool writes any",
-                None => "it is no build output",
+                None => "it is not a build output",
             };
             format!("judged, although it is in {rule}: {because}")
         }

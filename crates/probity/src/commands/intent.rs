@@ -15,10 +15,12 @@ use probity_changes::registry::{
     CLOSED_INTENT_RETENTION_SECONDS, Caller, CommandResult, HandleStore, IntentService, KeptHandle,
     TreeFacts, admin, audit,
 };
+use probity_core::bytes::shell_word;
 use probity_core::text::short_id;
 use probity_intents::registry::{RegistryAction, RegistryChange, RegistryEvent};
 use probity_intents::{IntentId, IntentStatus, Ownership};
 use probity_workspace::{ServiceError, Workspace};
+use std::os::unix::ffi::OsStrExt;
 
 /// Maximum number of events in one answer.
 const MAX_EVENTS: usize = 10_000;
@@ -319,16 +321,31 @@ fn recover(
     let by = service.owner_of(caller)?;
     let action = RegistryAction::Recover { intent_id: intent_id.clone(), lease_seconds, ttl_seconds };
     let done = service.execute(&by, action, &TreeFacts::default())?;
-    if caller.is_new {
-        let (handle, label) = (caller.handle.clone(), by.label.clone());
-        HandleStore::of(workspace).keep(&KeptHandle { intent_id: intent_id.clone(), handle, label })?;
-    }
+    let kept = caller.is_new.then(|| KeptHandle {
+        intent_id: intent_id.clone(),
+        handle: caller.handle.clone(),
+        label: by.label.clone(),
+    });
+    let elsewhere =
+        HandleStore::keep_recovered(workspace, service.resolve(intent_id.as_str())?, kept.as_ref())?;
     show_done(&done);
     let id = service.registry().short_id(intent_id);
-    ui::print_row(
-        "next",
-        format_args!("the intent is yours: edit inside its scope, then `probity finish {id}`"),
-    );
+    match elsewhere {
+        None => ui::print_row(
+            "next",
+            format_args!("the intent is yours: edit inside its scope, then `probity finish {id}`"),
+        ),
+        Some(root) => {
+            let go = shell_word(root.as_os_str().as_bytes());
+            ui::print_row(
+                "next",
+                format_args!(
+                    "the intent is yours, but its change is in another worktree: \
+                     `cd {go} && probity finish {id}`"
+                ),
+            );
+        }
+    }
     let mut answer = service.change_answer(workspace, caller, &done)?;
     answer.owner = Some(new_handle(caller));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))

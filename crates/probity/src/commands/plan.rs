@@ -64,8 +64,7 @@ fn show_proposals(proposed: &ProposedPlan) {
     ecosystems.dedup();
     if !ecosystems.is_empty() {
         let patterns = ui::count_of(proposed.proposals.len(), "more pattern");
-        let command =
-            if proposed.build_outputs.is_empty() { "probity init" } else { "probity init --dry-run" };
+        let command = if proposed.has_policy { "probity init --dry-run" } else { "probity init" };
         let line = format!("{patterns} for build outputs ({}): {command}", ecosystems.join(", "));
         ui::print_row("hint", ui::dim(line));
     }

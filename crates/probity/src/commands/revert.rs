@@ -1,6 +1,7 @@
 //! `probity revert`.
 
 use crate::answer::CommandAnswer;
+use crate::commands::changed_paths::output_line;
 use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::govern::revert::{PathRevert, RevertAction, StagedChanges};
@@ -36,9 +37,13 @@ pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<Command
     let phase = workspace.progress.begin("undoing the changes");
     let answer = undo(workspace, &args.run, &only, dry_run)?;
     drop(phase);
-    // What was refused comes first, then sources: a virtual environment must not hide the one file that matters.
-    let mut listed: Vec<&PathRevert> = answer.paths.iter().collect();
-    listed.sort_by_key(|one| (one.reason.is_none(), probity_policy::output_root(&one.path).is_some()));
+    // What was refused comes first. Build outputs are counted: a virtual environment must not hide the one file that
+    // matters.
+    let (outputs, mut listed): (Vec<&PathRevert>, Vec<&PathRevert>) = answer
+        .paths
+        .iter()
+        .partition(|one| one.reason.is_none() && probity_policy::output_root(&one.path).is_some());
+    listed.sort_by_key(|one| one.reason.is_none());
     for one in listed.iter().take(MAX_LISTED_PATHS) {
         let label = match (one.action, dry_run) {
             (RevertAction::Restored, false) => "restored",
@@ -54,6 +59,11 @@ pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<Command
     }
     if let Some(more) = listed.len().checked_sub(MAX_LISTED_PATHS).filter(|more| *more > 0) {
         ui::print_row("", ui::dim(format_args!("… and {} more", ui::format_number(more))));
+    }
+    let mut outputs: Vec<RepoPath> = outputs.into_iter().map(|one| one.path.clone()).collect();
+    outputs.sort();
+    if let Some(line) = output_line(&outputs, if dry_run { "would be undone" } else { "undone" }) {
+        ui::print_row("outputs", line);
     }
     for path in &answer.left {
         ui::print_row(

@@ -356,6 +356,8 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     show_reasons(&report.reasons());
     if matches!(report.landing.state, LandingState::Held | LandingState::Conflict) {
         ui::eprint_row("landing", "nothing landed, your tree is as it was");
+    } else if report.confinement.view.is_none() && !report.verdict.delta.is_empty() {
+        ui::eprint_row("tree", "what the command changed is in your tree");
     }
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
         ui::eprint_row("hint", hint_words(&hint));
@@ -394,8 +396,10 @@ fn show_changes(report: &RunReport, renames: &[FileRename], untracked: &BTreeSet
 
 /// Lists the references that moved, and what became of commits that were made in a view.
 fn show_ref_movements(report: &RunReport) {
+    let is_in_view = report.confinement.view.is_some();
+    let place = if is_in_view { "in the view: " } else { "" };
     for movement in &report.ref_movements {
-        ui::eprint_row("git ref", describe_movement(movement));
+        ui::eprint_row("git ref", format_args!("{place}{}", describe_movement(movement)));
     }
     for branch in &report.landing.imported {
         let note = branch.note.as_ref().map_or_else(String::new, |note| format!(": {note}"));
@@ -413,15 +417,19 @@ fn show_ref_movements(report: &RunReport) {
             None => ui::eprint_row("kept out", format_args!("commits of {name}{note}")),
         }
     }
-    let is_in_view = report.confinement.view.is_some();
-    let nothing_waits = matches!(report.landing.state, LandingState::Landed | LandingState::None);
-    if is_in_view && nothing_waits && !report.ref_movements.is_empty() && report.landing.imported.is_empty() {
-        ui::eprint_row(
-            "commits",
-            "made in the private view, and gone with it: only files land, so commit them yourself; \
-             `commits = \"import\"` under `[git]` in probity.toml takes over an agent's commits",
-        );
+    if !is_in_view || report.ref_movements.is_empty() || !report.landing.imported.is_empty() {
+        return;
     }
+    let words = match report.landing.state {
+        LandingState::Landed | LandingState::None => {
+            "made in the private view, and gone with it: only files land, so commit them yourself; \
+             `commits = \"import\"` under `[git]` in probity.toml takes over an agent's commits"
+        }
+        LandingState::Held | LandingState::Conflict => {
+            "made in the private view; your own branches have not moved"
+        }
+    };
+    ui::eprint_row("commits", words);
 }
 
 fn show_next_steps(answer: &RunAnswer) {

@@ -496,3 +496,69 @@ fn a_submodule_beside_its_files_is_no_mistake_of_the_scope() {
     let name_alone = repo.ask(&["plan", "--scope", "src", "--scope", "docs/**"]);
     assert_eq!(name_alone.json["warnings"][0]["code"], "SCOPE.NAMES_DIRECTORY", "{name_alone:#?}");
 }
+
+#[test]
+fn a_landing_is_listed_as_one_and_its_undoing_counts_build_outputs() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nbuild_outputs = [\"node_modules/**\"]\n");
+    repo.sh("git add . && git commit -q -m policy");
+    let script = "mkdir -p node_modules/x; for n in 1 2 3; do echo > node_modules/x/$n.js; done; echo y >> src/a.py; \
+                  git commit -q -a -m inside";
+    let outcome = repo.run_with(&["--enforce", "overlay", "--scope", "src/**"], script);
+    if outcome.json["reason"] == "ENFORCE.UNAVAILABLE" {
+        probity_testkit::skip!("there are no views here");
+        return;
+    }
+    outcome.passes();
+    let run = outcome.json["run_id"].as_str().expect("an id");
+    let list = shown(&repo, &["evidence", "list"]);
+    assert!(list.contains(&format!("(landing of {})", &run[..13])), "{list}");
+    let words = shown(&repo, &["undo", "last"]);
+    assert!(words.contains("src/a.py") && words.contains("node_modules/ 3"), "{words}");
+    assert!(!words.contains("node_modules/x/1.js"), "{words}");
+}
+
+#[test]
+fn references_that_moved_in_a_view_are_told_as_those_of_the_view() {
+    let repo = Repo::new();
+    let script = "echo x >> docs/d.md; git commit -q -a -m inside";
+    let arguments = ["run", "--enforce", "overlay", "--scope", "src/**", "--", "sh", "-c", script];
+    let words = shown(&repo, &arguments);
+    if words.contains("ENFORCE.UNAVAILABLE") {
+        probity_testkit::skip!("there are no views here");
+        return;
+    }
+    assert!(words.contains("in the view: branch main moved"), "{words}");
+    assert!(words.contains("your own branches have not moved"), "{words}");
+}
+
+#[test]
+fn a_queued_change_is_not_the_one_to_finish_and_is_told_when_its_turn_comes() {
+    let repo = Repo::new();
+    let start = |agent, more: &[&str]| {
+        repo.ask(&[&["start", "src/a.py", "--intent", "x", "--agent", agent][..], more].concat())
+    };
+    assert_eq!(start("ann", &[]).json["status"], "active");
+    assert_eq!(start("ben", &["--queue"]).json["status"], "queued");
+    let waits = repo.ask(&["status", "--agent", "ben"]);
+    assert!(next_step(&waits).starts_with("you are queued"), "{}", next_step(&waits));
+    assert_eq!(repo.ask(&["finish"]).json["status"], "accepted");
+    let turn = repo.ask(&["status", "--agent", "ben"]);
+    assert!(
+        next_step(&turn).starts_with("it is your turn: `probity intent promote "),
+        "{}",
+        next_step(&turn)
+    );
+}
+
+#[test]
+fn a_virtual_environment_is_no_part_of_the_patch_that_brings_the_policy() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nrecognize_outputs = true\nbuild_outputs = [\"src/**\"]\n");
+    repo.sh("git add . && git commit -q -m policy");
+    repo.sh("mkdir -p .venv/lib && echo 'home = /usr/bin' > .venv/pyvenv.cfg && echo x > .venv/lib/x.py");
+    repo.write("src/a.py", "print('changed')\n");
+    let words = shown(&repo, &["contract", "verify", "--base", "HEAD~1"]);
+    assert!(words.contains("probity.toml") && !words.contains(".venv"), "{words}");
+    assert!(words.contains("src/a.py"), "the patch brings no exemption: {words}");
+}

@@ -100,6 +100,17 @@ fn a_part_that_landed_is_undone_by_the_name_of_its_run() {
 }
 
 #[test]
+fn a_part_that_landed_before_the_rest_is_undone_with_it() {
+    let Some(repo) = held() else { return };
+    assert_eq!(repo.ask(&["land", "last", "--only", "src/a.py"]).json["state"], "landed");
+    let amended = repo.ask(&["amend", "last", "--add", "docs/**", "--why", "the page moves, too"]);
+    assert_eq!(amended.json["landing"]["state"], "landed", "{amended:#?}");
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!(reverted.exit_code, Some(0), "{reverted:#?}");
+    repo.sh("test -z \"$(git status --porcelain)\"");
+}
+
+#[test]
 fn nothing_that_is_only_held_is_called_undone() {
     let Some(repo) = held() else { return };
     let reverted = repo.ask(&["revert", "last"]);

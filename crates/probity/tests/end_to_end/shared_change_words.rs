@@ -135,7 +135,7 @@ fn a_word_too_many_in_front_of_the_command_is_explained() {
         expanded.diagnostics
     );
     let bare = words(&repo, &["run", "--scope", "src/**", "make", "fmt"]);
-    assert!(bare.diagnostics.contains("hint: the command stands behind `--`"), "{}", bare.diagnostics);
+    assert!(bare.diagnostics.contains("hint: put the command after `--`"), "{}", bare.diagnostics);
 }
 
 #[test]

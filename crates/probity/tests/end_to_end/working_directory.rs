@@ -157,6 +157,18 @@ fn commands_printed_to_be_copied_work_where_they_are_printed() {
 }
 
 #[test]
+fn a_run_on_claimed_paths_says_how_to_leave_them_out_from_here() {
+    let repo = monorepo();
+    let claim = ["start", "packages/app/src/a.js", "--intent", "x", "--agent", "ann"];
+    assert_eq!(repo.ask(&claim).json["status"], "active");
+    let run = ["run", "--agent", "ben", "--scope", "src/**", "--", "true"];
+    let refused = ask_in(&repo, "packages/app", &run);
+    assert_eq!(refused.json["reason"], "RUN.CLAIMED", "{refused:#?}");
+    let next = refused.json["next_step"].as_str().expect("a next step");
+    assert!(next.ends_with("--scope '!src/a.js'"), "{next}");
+}
+
+#[test]
 fn a_scope_that_covers_nothing_stops_before_the_command_runs() {
     let repo = monorepo();
     let touch = ["--", "sh", "-c", "touch ran"];

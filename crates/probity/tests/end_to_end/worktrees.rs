@@ -59,3 +59,27 @@ fn a_view_of_a_linked_worktree_is_judged_and_lands() {
     // The content landed, and neither the commit nor anything in the main worktree.
     repo.sh("test \"$(git -C ../one status --porcelain)\" = ' M src/a.py' && test -z \"$(git status --porcelain)\"");
 }
+
+#[test]
+fn an_intent_recovered_from_another_worktree_is_finished_where_it_was_started() {
+    let repo = Repo::new();
+    repo.sh("git worktree add -q ../one");
+    // The shell is the agent: it starts a change, edits and ends.
+    let start = format!("{} start src/a.py --intent x --agent-pid $$", env!("CARGO_BIN_EXE_probity"));
+    repo.sh(&format!("{start} > ../started 2>&1; echo y >> src/a.py; true"));
+    let beside = |arguments: &[&str]| {
+        let mut command = repo.probity(&[arguments, &["--json"]].concat());
+        repo.outcome(&command.current_dir(repo.outside().join("one")).output().expect("probity starts"))
+    };
+    let line = &beside(&["status"]).json["intents"][0];
+    let intent = line["intent_id"].as_str().expect("an id").to_owned();
+    let home = line["root"].as_str().expect("a root").to_owned();
+    assert!(beside(&["intent", "recover", &intent]).json["owner"].is_string());
+    let refused = beside(&["finish", &intent]);
+    refused.refused_with("INTENT.ELSEWHERE");
+    let next = refused.json["next_step"].as_str().expect("a next step");
+    assert!(next.contains(&home) && next.contains("probity finish "), "{next}");
+    // The handle is kept where the change is.
+    let finished = repo.ask(&["finish"]);
+    assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+}

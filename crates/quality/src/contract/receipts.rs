@@ -201,7 +201,10 @@ impl ReceiptStore {
     pub fn find(&self, name: &str) -> Result<StoredReceipt, ServiceError> {
         let all = self.list()?;
         if name == "last" {
-            return all.into_iter().next_back().ok_or_else(|| missing("there is no receipt yet"));
+            return all.into_iter().next_back().ok_or_else(|| {
+                missing("there is no receipt yet")
+                    .with_next_step("`probity finish` writes one for the change that it judges")
+            });
         }
         let digits = name.strip_prefix("sha256:").unwrap_or(name);
         let is_meant = |kept: &StoredReceipt| {
@@ -434,5 +437,6 @@ fn receipt_error(error: &ReceiptError) -> ServiceError {
 }
 
 fn missing(what: &str) -> ServiceError {
-    ServiceError::Missing(what.to_owned())
+    ServiceError::refused(ReasonCode::InputMissing, what)
+        .with_next_step("`probity receipt list` shows the receipts of this repository")
 }

@@ -76,12 +76,12 @@ fn select(held: &HeldRun, selection: &LandSelection) -> Result<Vec<TreeChange>, 
         LandSelection::All => {
             if let Some(reason) = manifest.reasons().first() {
                 let detail = format!(
-                    "run {} did not pass ({}), so its changes do not land as a whole: land a part of them with \
-                     `--in-scope` or `--only PATH`, or widen the scope with `probity amend`",
+                    "run {} did not pass ({}), so its changes do not land as a whole",
                     held.run_id,
                     reason.meaning()
                 );
-                return Err(ServiceError::refused(*reason, detail));
+                let step = "land a part of them with `--in-scope` or `--only PATH`, or widen the scope with `probity amend`";
+                return Err(ServiceError::refused(*reason, detail).with_next_step(step));
             }
             Ok(held.changes.clone())
         }
@@ -109,7 +109,8 @@ fn select(held: &HeldRun, selection: &LandSelection) -> Result<Vec<TreeChange>, 
                 |path: &RepoPath| held.changes.iter().any(|it| it.path.is_covered_by(path.as_bytes()));
             if let Some(path) = paths.iter().find(|path| !has_change(path)) {
                 let detail = format!("run {} did not change `{path}`", held.run_id);
-                return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
+                return Err(ServiceError::refused(ReasonCode::PathInvalid, detail)
+                    .with_next_step(format!("`probity diff {}` shows what it changed", held.run_id)));
             }
             Ok(held.changes.iter().filter(|change| is_meant(&change.path)).cloned().collect())
         }

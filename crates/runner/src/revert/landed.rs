@@ -18,8 +18,39 @@ use probity_workspace::refs::recorded_movements;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the landings of parts of a run that were not undone, the newest first; if all were, the newest.
-pub(super) fn landed_parts(workspace: &Workspace, run_id: &str) -> Result<Vec<String>, ServiceError> {
+/// A landing of a run, and what undoes it.
+pub(super) struct UndoableLanding {
+    /// The bundle that the revert names: that of the run, or that of the landing of a part.
+    run_id: String,
+    reversal: LandingReversal,
+}
+
+/// Returns the landings of a run, the newest first. `whole` undoes the landing of all that was left of its changes:
+/// parts may have landed before it.
+pub(super) fn landings(
+    workspace: &Workspace,
+    run_id: &str,
+    whole: Option<LandingReversal>,
+) -> Result<Vec<UndoableLanding>, ServiceError> {
+    let mut landings: Vec<UndoableLanding> =
+        whole.into_iter().map(|reversal| UndoableLanding { run_id: run_id.to_owned(), reversal }).collect();
+    let parts = landed_parts(workspace, run_id)?;
+    let has_parts = !parts.is_empty();
+    for part in parts {
+        // That of the whole is kept under the name of the run, and is there already.
+        if let Some(reversal) = LandingReversal::find(workspace, &part)? {
+            landings.push(UndoableLanding { run_id: part, reversal });
+        }
+    }
+    if landings.is_empty() && has_parts {
+        let detail = format!("what run {run_id} landed is no longer kept, so it cannot be undone");
+        return Err(ServiceError::refused(ReasonCode::RevertNoBeforeImage, detail));
+    }
+    Ok(landings)
+}
+
+/// Returns the bundles of landings of a run that were not undone, the newest first; if all were, the newest.
+fn landed_parts(workspace: &Workspace, run_id: &str) -> Result<Vec<String>, ServiceError> {
     let chained = bundles::chained(workspace)?;
     let reverts = bundles::RevertIndex::of(&chained);
     // A landing names the judgment that it landed: that of the run, or of an amendment.
@@ -43,32 +74,39 @@ pub(super) fn landed_parts(workspace: &Workspace, run_id: &str) -> Result<Vec<St
     Ok(meant.into_iter().map(|part| part.manifest.run_id.clone()).collect())
 }
 
-/// Undoes the landings `parts` of the run `run_id`, each of them whole or not at all, and ends at one that is refused.
-pub(super) fn revert_parts(
+/// Undoes the landings of the run `run_id`, each of them whole or not at all, and ends at one that is refused.
+pub(super) fn revert_landings(
     workspace: &Workspace,
     run_id: &str,
-    parts: &[String],
+    landings: Vec<UndoableLanding>,
     only: &[RepoPath],
     dry_run: bool,
 ) -> Result<RevertAnswer, ServiceError> {
+    let has_path = |landing: &UndoableLanding, path: &RepoPath| {
+        landing.reversal.changes.iter().any(|change| change.path == *path)
+    };
+    if let Some(path) = only.iter().find(|path| !landings.iter().any(|landing| has_path(landing, path))) {
+        let detail = format!("run {run_id} did not land `{path}`");
+        return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
+    }
     let mut answer: Option<RevertAnswer> = None;
-    let mut unknown: Vec<RepoPath> = only.to_vec();
-    for part in parts {
-        let Some(reversal) = LandingReversal::find(workspace, part)? else { continue };
-        let has_path = |path: &RepoPath| reversal.changes.iter().any(|change| change.path == *path);
-        let meant: Vec<RepoPath> = only.iter().filter(|path| has_path(path)).cloned().collect();
-        unknown.retain(|path| !has_path(path));
+    for landing in landings {
+        let meant: Vec<RepoPath> = only.iter().filter(|path| has_path(&landing, path)).cloned().collect();
         if meant.is_empty() && !only.is_empty() {
             continue;
         }
-        let bundle = bundles::read_sound_bundle(workspace, part)?;
-        let undone = LandedRun { run_id: part, bundle, reversal, only: &meant, dry_run }.revert(workspace)?;
+        let UndoableLanding { run_id: name, reversal } = landing;
+        let bundle = bundles::read_sound_bundle(workspace, &name)?;
+        let undone =
+            LandedRun { run_id: &name, bundle, reversal, only: &meant, dry_run }.revert(workspace)?;
         let is_refused = undone.n_with(RevertAction::Refused) > 0;
         answer = Some(match answer {
             None => RevertAnswer { run_id: run_id.to_owned(), ..undone },
             Some(mut whole) => {
                 whole.paths.extend(undone.paths);
+                whole.refs.extend(undone.refs);
                 whole.evidence_dir = undone.evidence_dir.or(whole.evidence_dir);
+                whole.staged = staged::find(workspace, &[], &whole.paths);
                 whole
             }
         });
@@ -76,12 +114,9 @@ pub(super) fn revert_parts(
             break;
         }
     }
-    if let Some(path) = unknown.first().filter(|_| answer.is_none()) {
-        let detail = format!("run {run_id} did not land `{path}`");
-        return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
-    }
+    // Every path is one of a landing, and there is at least one.
     answer.ok_or_else(|| {
-        let detail = format!("what run {run_id} landed is no longer kept, so it cannot be undone");
+        let detail = format!("run {run_id} landed nothing");
         ServiceError::refused(ReasonCode::RevertNoBeforeImage, detail)
     })
 }
@@ -100,23 +135,18 @@ fn imported_movements(workspace: &Workspace, run_hash: Digest) -> Result<Vec<Ref
 }
 
 /// A run that landed, and what is to be undone of it.
-pub(super) struct LandedRun<'a> {
-    pub(super) run_id: &'a str,
-    pub(super) bundle: bundles::SoundBundle,
-    pub(super) reversal: LandingReversal,
-    /// Only these paths; all if empty.
-    pub(super) only: &'a [RepoPath],
-    pub(super) dry_run: bool,
+struct LandedRun<'a> {
+    run_id: &'a str,
+    bundle: bundles::SoundBundle,
+    reversal: LandingReversal,
+    /// Only these paths, all of which landed; all if empty.
+    only: &'a [RepoPath],
+    dry_run: bool,
 }
 
 impl LandedRun<'_> {
-    pub(super) fn revert(mut self, workspace: &Workspace) -> Result<RevertAnswer, ServiceError> {
+    fn revert(mut self, workspace: &Workspace) -> Result<RevertAnswer, ServiceError> {
         let seal = bundles::seal(&self.bundle.files, self.run_id)?;
-        let is_change = |path: &RepoPath| self.reversal.changes.iter().any(|change| change.path == *path);
-        if let Some(path) = self.only.iter().find(|path| !is_change(path)) {
-            let detail = format!("run {} did not land `{path}`", self.run_id);
-            return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
-        }
         let _lock = run::take_tree(workspace, &format!("reverting run {}", self.run_id))?;
         recover::close_interrupted(workspace, true)?;
         let observer = WorkspaceObserver::new(workspace);

@@ -140,7 +140,7 @@ fn claim(word: &str) -> Result<Claim, ServiceError> {
         let known = Claim::WORDS.join(", ");
         ServiceError::refused(
             probity_core::ReasonCode::IntentInvalid,
-            format!("`{word}` is no claim by itself; known: {known}"),
+            format!("`{word}` is not a claim by itself; known: {known}"),
         )
     })
 }

@@ -346,16 +346,14 @@ fn show_start(answer: &StartAnswer) {
         ui::print_row("warning", format_args!("{entry}{} {}", warning.message, ui::warn(warning.code)));
     }
     if let Some(blast) = &answer.blast_radius {
-        ui::print_row(
-            "impact",
-            format_args!(
-                "{}: {} {} on these files directly, {} in all",
-                blast.radius_level,
-                ui::count_of(blast.direct_dependents_count, "file"),
-                ui::agreeing_verb(blast.direct_dependents_count, "depends", "depend"),
-                blast.transitive_dependents_count
-            ),
-        );
+        let (direct, all) = (blast.direct_dependents_count, blast.transitive_dependents_count);
+        let dependents = if all == 0 {
+            "no other file depends on these files".to_owned()
+        } else {
+            let verb = ui::agreeing_verb(direct, "depends", "depend");
+            format!("{} {verb} on these files directly, {all} in all", ui::count_of(direct, "file"))
+        };
+        ui::print_row("impact", format_args!("{}: {dependents}", blast.radius_level));
     }
     show_notices(&answer.notices);
     ui::print_row("next", &answer.message);

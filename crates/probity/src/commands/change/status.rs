@@ -80,7 +80,7 @@ fn show_again(screen: Option<&AlternateScreen>, workspace: &Workspace, answer: &
         ui::print(ui::dim(format_args!("probity status  in {}", workspace.root.display())));
         show_status(answer);
     });
-    screen.show(&lines, &TerminalText::of_line(ui::dim("watching; q leaves"), 0));
+    screen.show(&lines, &TerminalText::of_line(ui::dim("watching; press q to quit"), 0));
 }
 
 /// Waits for registry events, or until the worktree is due for a check; returns whether the user wants to leave.
@@ -143,9 +143,11 @@ fn show_status(answer: &StatusAnswer) {
             notes.push(ui::count_of(line.n_dirty, "uncommitted path"));
         }
         if !line.is_here {
-            let place =
-                if line.line.is_some() { "in another clone or worktree" } else { "in another worktree" };
-            notes.push(place.to_owned());
+            notes.push(match &line.root {
+                Some(root) => format!("in {root}"),
+                None if line.line.is_some() => "in another clone or worktree".to_owned(),
+                None => "in another worktree".to_owned(),
+            });
         }
         if line.coordination == Some(Coordination::None) {
             notes.push("the team was not asked".to_owned());
