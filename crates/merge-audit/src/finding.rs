@@ -36,7 +36,7 @@ impl FindingClass {
         !matches!(self, Self::Contested | Self::Superseded | Self::TwoWay)
     }
 
-    /// Returns true if the result is broken, whoever's edit it was.
+    /// Returns true if the result is broken, no matter whose edit it was.
     pub const fn is_breakage(self) -> bool {
         self.is_hard() && !matches!(self, Self::Lost)
     }

@@ -140,7 +140,9 @@ fn findings_of_a_run_stand_beside_their_lines() {
         return probity_testkit::skip!("{why}");
     }
     let repo = Repo::new();
-    let branches: String = (0..40).map(|n| format!("    if x == {n}:\\n        return {n} * x\\n")).collect();
+    let branches: Vec<String> =
+        (0..40).map(|n| format!("    if x == {n}:\\n        return {n} * x\\n")).collect();
+    let branches = branches.concat();
     let outcome = repo.run(&format!("printf 'def tangled(x):\\n{branches}    return x\\n' >> src/a.py"));
     let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
     let server = UiServer::start(&repo, &[]);

@@ -48,6 +48,8 @@ const FILTERS: &[Filter] = &[
     Filter { pattern: r"\b\d+ kB\b", replacement: "[SIZE]" },
     Filter { pattern: r"\b\d+ bytes\b", replacement: "[SIZE] bytes" },
     Filter { pattern: r#""((?:log_)?bytes)": ?\d+"#, replacement: r#""$1": "[SIZE]""# },
+    // The log that SQLite keeps beside a database depends on who closed it last. None is a fact of its own.
+    Filter { pattern: r#""state_bytes": ?[1-9]\d*"#, replacement: r#""state_bytes": "[SIZE]""# },
     Filter { pattern: r"\bpid \d+", replacement: "pid [PID]" },
     Filter { pattern: r#""(\w*pid(?:_start)?)": ?\d+"#, replacement: r#""$1": "[PID]""# },
     Filter { pattern: r#""host": ?"[^"]*""#, replacement: r#""host": "[HOST]""# },
