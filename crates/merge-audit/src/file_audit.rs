@@ -329,12 +329,7 @@ fn audit_content(
             both_added: group.versions[BASE].is_none() && group.versions[other].is_some(),
             view,
         };
-        let mut found = audit.findings();
-        if has_markers {
-            // Between the markers stand both versions: what one side deleted is there for the other's sake.
-            found.retain(|finding| !finding.kind.is_deletion());
-        }
-        report.findings.extend(found);
+        report.findings.extend(audit.findings());
     }
 }
 

@@ -63,15 +63,6 @@ fn a_deletion_is_contested_if_the_other_side_edited_what_was_deleted_with_it() {
 }
 
 #[test]
-fn between_markers_both_versions_stand_so_that_no_deletion_is_undone() {
-    let ours = SHOP.replace("    check(total)\n", "    total = round(total)\n");
-    let theirs = SHOP.replace("    check(total)\n", "    check(total, limit)\n");
-    let both = "<<<<<<< HEAD\n    total = round(total)\n=======\n    check(total, limit)\n>>>>>>> theirs\n";
-    let merged = SHOP.replace("    check(total)\n", both);
-    assert_eq!(classes([SHOP, &ours, &theirs, &merged]), [FindingClass::Markers]);
-}
-
-#[test]
 fn a_file_that_merges_cleanly_can_still_define_a_name_twice() {
     let refund = "def refund(order):\n    return owed(order)\n\n";
     let ours = SHOP.replace("def price", &format!("{refund}def price"));

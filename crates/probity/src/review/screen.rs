@@ -401,7 +401,7 @@ pub(crate) mod tests {
     fn a_typed_value_must_be_json() {
         let mut screen = screen(1);
         press(&mut screen, "v<<x\n");
-        assert!(screen.message.contains("no JSON"), "{}", screen.message);
+        assert!(screen.message.contains("not JSON"), "{}", screen.message);
         press(&mut screen, "<42\n");
         assert_eq!(chosen(&screen), [Some(ConflictChoice::value(&json!(42)))]);
         press(&mut screen, "v^");

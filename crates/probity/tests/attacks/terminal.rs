@@ -200,6 +200,7 @@ const CASES: &[&[&str]] = &[
     &["lsp", HOSTILE],
     &["merge", "hook", "--remove"],
     &["review", "export", HOSTILE, "-o", "review.html"],
+    &["review", "findings", HOSTILE],
     &["review", "show", "last"],
     &["review", "show", HOSTILE],
     &["review", "verify", HOSTILE],
@@ -426,7 +427,7 @@ fn a_policy_cannot_speak_through_its_errors() {
 #[test]
 fn a_watched_status_and_a_review_show_text_of_others_harmlessly() {
     let (repo, names) = hostile_repo();
-    let watched = on_terminal(&mut repo.probity(&["status", "--watch"]), "", Some(("q leaves", "q")));
+    let watched = on_terminal(&mut repo.probity(&["status", "--watch"]), "", Some(("q to quit", "q")));
     assert!(watched.contains("\u{1b}[?1049h"), "{watched:?}");
     is_harmless(&["status", "--watch"], &watched);
     let merge = names["merge"].as_str().expect("a merge");
