@@ -411,7 +411,7 @@ fn a_root_below_the_top_and_another_worktree_share_the_claims() {
     repo.write("src/a.py", "print('a2')\n");
     let intent = started.json["intent_id"].as_str().expect("an id");
     let elsewhere = a.finish(intent, &["--changed", "src/a.py"]);
-    elsewhere.refused_with("INTENT.INVALID");
+    elsewhere.refused_with("INTENT.ELSEWHERE");
     let finished = a.finish(intent, &["--changed", "a.py", "--root", "src"]);
     assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
     repo.sh("git add . && git commit -q -m a && git worktree add -q ../wt");

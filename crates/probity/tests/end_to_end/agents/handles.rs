@@ -115,7 +115,7 @@ fn a_finish_that_names_no_intent_means_the_only_one_and_never_guesses() {
     let unclear = repo.ask(&["finish"]);
     unclear.refused_with("USAGE.INVALID");
     let words = unclear.json["message"].as_str().expect("words");
-    assert!(words.contains(&first) && words.contains(&second), "{words}");
+    assert!([&first, &second].iter().all(|intent| words.contains(&intent[..13])), "{words}");
     let ann = repo.ask(&["finish", "--agent", "ann"]);
     assert_eq!((&ann.json["intent_id"], ann.exit_code), (&json!(first), Some(0)), "{ann:#?}");
     let bo = repo.ask(&["finish"]);
