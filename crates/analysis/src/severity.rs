@@ -12,12 +12,12 @@ use crate::language::{self, Language};
 use crate::settings::AnalysisSettings;
 
 /// Copies of one fragment that together repeat at least this many tokens are critical.
-const CRITICAL_CLONE_TOKENS: u32 = 1_000;
+pub(crate) const CRITICAL_CLONE_TOKENS: u32 = 1_000;
 
 /// A copied block below this many tokens is a matter of taste.
 const MIN_HARMFUL_BLOCK_TOKENS: u32 = 100;
 
-/// Copies that were edited count as copies from this similarity on, in percent.
+/// Minimum similarity, in percent, of an edited copy that is rated above `info`.
 const MIN_HARMFUL_SIMILARITY: u32 = 85;
 
 /// Sets the severities of findings. Those of other tools keep theirs.

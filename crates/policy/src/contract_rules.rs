@@ -58,7 +58,7 @@ impl ContractRules {
     }
 
     pub fn strictness(&self) -> Strictness {
-        // What is a matter of taste is told, and blocks only where everything does.
+        // Findings of taste (`info`) are reported, and block only under `strict`.
         let usual = match self.strictness {
             StrictnessProfile::Strict => Severity::Info,
             StrictnessProfile::Ci | StrictnessProfile::Relaxed => Severity::Warning,

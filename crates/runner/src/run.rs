@@ -29,9 +29,9 @@ use probity_api::govern::run::{NextCommand, OutgoingChange, RefMovement, RunAnsw
 use probity_changes::claims::CarriedIntent;
 use probity_changes::registry::CallerCredentials;
 use probity_core::ReasonCode;
-use probity_evidence::{AmendPermission, Amendment, RunStatus, Seal};
+use probity_evidence::{Amendment, RunStatus, Seal};
 use probity_paths::RepoPath;
-use probity_policy::Policy;
+use probity_policy::{AmendmentTiming, Policy};
 use probity_process::{Job, JobInput, JobOutput, JobReport, ProcessEnvironment, Supervisor};
 use probity_snapshot::SnapshotEntryKind;
 use probity_storage::{FileLock, LockError};
@@ -503,7 +503,7 @@ fn run_command(
     begun: &StartedRun<'_>,
 ) -> Result<(JobReport, AmendmentJournal), ServiceError> {
     let contents = begun.seal.contents();
-    let may_amend = contents.amend.during == AmendPermission::Allow;
+    let may_amend = probity_policy::may_amend(contents.amend, AmendmentTiming::During, false).is_ok();
     let channel = AmendmentChannel::open(&begun.folder, may_amend)
         .map_err(ServiceError::system("cannot listen for amendments"))?;
     let is_view = begun.enforcement.view.is_some();

@@ -8,13 +8,11 @@ use super::{CloneAnalysis, CloneGroup, CodeFragment, NearClonePair, UnionFind, c
 use crate::corpus::CorpusFile;
 use crate::facts::{IndexRange, count};
 use crate::finding::{CloneType, FindingDraft, FindingFamily, Severity};
+use crate::severity::CRITICAL_CLONE_TOKENS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of locations per finding: a thousand copies are a thousand findings, not a million locations.
 const MAX_CLONE_LOCATIONS: usize = 20;
-
-/// Copies of one fragment that together repeat at least this many tokens are critical.
-const CRITICAL_CLONE_TOKENS: u32 = 1_000;
 
 /// Turns everything that was found into findings, the largest first.
 pub(super) fn report(

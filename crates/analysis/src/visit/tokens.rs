@@ -120,7 +120,7 @@ impl<'tree> SyntaxVisitor<'tree> {
         self.add_to_statement(shape, exact);
     }
 
-    /// Records what stays of a token in a copy that was rewritten.
+    /// Records the kind of a token, which survives a rewrite.
     fn add_token_kind(&mut self, shape: u64, word: u8) {
         let kind = match shape {
             NAME_SHAPE | MEMBER_SHAPE if self.n_type_notes > 0 => token_kind::HIDDEN_NAME,

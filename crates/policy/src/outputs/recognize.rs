@@ -45,14 +45,14 @@ fn is_home_line(line: &[u8]) -> bool {
     key.eq_ignore_ascii_case(b"home") && !value.is_empty()
 }
 
-/// Recognizes build outputs among the directories marked at the start and at the end of a run. `is_kept`: git
-/// tracks something in the directory. `is_project`: a tool may have created the directory there on its own.
+/// Recognizes build outputs among the directories marked at the start and at the end of a run. `has_tracked_files`: git
+/// tracks something in the directory. `may_be_made_by_tool`: a tool may have created the directory there on its own.
 /// `is_ignored`: the ignore rules at the start cover it.
 pub fn recognize_outputs(
     at_start: &[MarkedDirectory],
     at_end: &[MarkedDirectory],
-    is_kept: &dyn Fn(&RepoPath) -> bool,
-    is_project: &dyn Fn(&RepoPath) -> bool,
+    has_tracked_files: &dyn Fn(&RepoPath) -> bool,
+    may_be_made_by_tool: &dyn Fn(&RepoPath) -> bool,
     is_ignored: &mut dyn FnMut(&RepoPath) -> bool,
 ) -> Vec<RecognizedOutput> {
     let mut found: BTreeMap<RepoPath, RecognizedOutput> = BTreeMap::new();
@@ -60,11 +60,11 @@ pub fn recognize_outputs(
         let MarkedDirectory { path, mark } = marked.clone();
         found.entry(path.clone()).or_insert(RecognizedOutput { path, mark, because });
     };
-    for marked in at_start.iter().filter(|marked| !is_kept(&marked.path)) {
+    for marked in at_start.iter().filter(|marked| !has_tracked_files(&marked.path)) {
         add(marked, RecognizedBecause::MarkedAtStart);
     }
-    for marked in at_end.iter().filter(|marked| !is_kept(&marked.path)) {
-        if is_tool_name(marked.mark, &marked.path) && is_project(&marked.path) {
+    for marked in at_end.iter().filter(|marked| !has_tracked_files(&marked.path)) {
+        if is_tool_name(marked.mark, &marked.path) && may_be_made_by_tool(&marked.path) {
             add(marked, RecognizedBecause::ToolName);
         } else if is_ignored(&marked.path) {
             add(marked, RecognizedBecause::Ignored);

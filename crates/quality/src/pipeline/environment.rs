@@ -9,7 +9,7 @@ pub struct PipelineVariables {
     pub service: PipelineService,
     /// The tip of the branch that asks to be merged. If the checkout is a merge of it, the base is the first parent.
     pub request_tip: Option<String>,
-    /// Names of what the change goes to, the surest first: commits or branches.
+    /// Revisions to compare the change with, the most reliable first: commits or branches.
     pub targets: Vec<String>,
     /// The commit that a push started from.
     pub before_push: Option<String>,
@@ -72,46 +72,46 @@ pub fn read(variable: impl Fn(&str) -> Option<String>, event: Option<&[u8]>) -> 
     } else {
         PipelineService::Local
     };
-    let mut said =
+    let mut found =
         PipelineVariables { service, request_tip: None, targets: Vec::new(), before_push: None, text: None };
     match service {
-        PipelineService::GithubActions => said.read_github(get, event),
+        PipelineService::GithubActions => found.read_github(get, event),
         PipelineService::GitlabCi => {
-            said.request_tip = get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA");
-            said.add_commit(get("CI_MERGE_REQUEST_DIFF_BASE_SHA"));
-            said.add_branch(get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"));
-            said.text = get("CI_MERGE_REQUEST_DESCRIPTION");
-            said.set_before_push(get("CI_COMMIT_BEFORE_SHA"));
+            found.request_tip = get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA");
+            found.add_commit(get("CI_MERGE_REQUEST_DIFF_BASE_SHA"));
+            found.add_branch(get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"));
+            found.text = get("CI_MERGE_REQUEST_DESCRIPTION");
+            found.set_before_push(get("CI_COMMIT_BEFORE_SHA"));
         }
         PipelineService::Bitbucket => {
-            said.add_commit(get("BITBUCKET_PR_DESTINATION_COMMIT"));
-            said.add_branch(get("BITBUCKET_PR_DESTINATION_BRANCH"));
+            found.add_commit(get("BITBUCKET_PR_DESTINATION_COMMIT"));
+            found.add_branch(get("BITBUCKET_PR_DESTINATION_BRANCH"));
         }
         PipelineService::AzurePipelines => {
-            said.request_tip = get("SYSTEM_PULLREQUEST_SOURCECOMMITID");
-            said.add_branch(get("SYSTEM_PULLREQUEST_TARGETBRANCH"));
+            found.request_tip = get("SYSTEM_PULLREQUEST_SOURCECOMMITID");
+            found.add_branch(get("SYSTEM_PULLREQUEST_TARGETBRANCH"));
         }
-        PipelineService::Buildkite => said.add_branch(get("BUILDKITE_PULL_REQUEST_BASE_BRANCH")),
+        PipelineService::Buildkite => found.add_branch(get("BUILDKITE_PULL_REQUEST_BASE_BRANCH")),
         PipelineService::Travis => {
-            said.request_tip = get("TRAVIS_PULL_REQUEST_SHA");
+            found.request_tip = get("TRAVIS_PULL_REQUEST_SHA");
             if get("TRAVIS_PULL_REQUEST").is_some_and(|number| number != "false") {
-                said.add_branch(get("TRAVIS_BRANCH"));
+                found.add_branch(get("TRAVIS_BRANCH"));
             }
         }
         PipelineService::Woodpecker => {
             if get("CI_PIPELINE_EVENT").is_some_and(|event| event == "pull_request") {
-                said.add_branch(get("CI_COMMIT_TARGET_BRANCH"));
+                found.add_branch(get("CI_COMMIT_TARGET_BRANCH"));
             }
-            said.set_before_push(get("CI_PREV_COMMIT_SHA"));
+            found.set_before_push(get("CI_PREV_COMMIT_SHA"));
         }
         PipelineService::Jenkins => {
-            said.add_branch(get("CHANGE_TARGET"));
-            said.set_before_push(get("GIT_PREVIOUS_SUCCESSFUL_COMMIT"));
+            found.add_branch(get("CHANGE_TARGET"));
+            found.set_before_push(get("GIT_PREVIOUS_SUCCESSFUL_COMMIT"));
         }
         // CircleCI names neither the target of a request nor the commit before a push.
         PipelineService::CircleCi | PipelineService::Local => {}
     }
-    said
+    found
 }
 
 impl PipelineVariables {
@@ -162,18 +162,18 @@ mod tests {
     fn a_pull_request_on_github_names_its_tip_its_target_and_its_text() {
         let event = r#"{"action": "opened", "pull_request": {"number": 7, "body": "Docs only.",
             "base": {"ref": "main", "sha": "b45e"}, "head": {"ref": "fix", "sha": "7199"}}}"#;
-        let said = read_pairs(&[("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", "main")], Some(event));
-        assert_eq!(said.service, PipelineService::GithubActions);
-        assert_eq!(said.request_tip.as_deref(), Some("7199"));
-        assert_eq!(said.targets, ["refs/remotes/origin/main", "refs/heads/main", "b45e"]);
-        assert_eq!(said.text.as_deref(), Some("Docs only."));
+        let found = read_pairs(&[("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", "main")], Some(event));
+        assert_eq!(found.service, PipelineService::GithubActions);
+        assert_eq!(found.request_tip.as_deref(), Some("7199"));
+        assert_eq!(found.targets, ["refs/remotes/origin/main", "refs/heads/main", "b45e"]);
+        assert_eq!(found.text.as_deref(), Some("Docs only."));
     }
 
     #[test]
     fn a_push_on_github_starts_from_the_commit_before_it() {
         let github = [("GITHUB_ACTIONS", "true")];
-        let said = read_pairs(&github, Some(r#"{"before": "a0b1", "after": "c2"}"#));
-        assert_eq!((said.before_push.as_deref(), said.targets.len()), (Some("a0b1"), 0));
+        let found = read_pairs(&github, Some(r#"{"before": "a0b1", "after": "c2"}"#));
+        assert_eq!((found.before_push.as_deref(), found.targets.len()), (Some("a0b1"), 0));
         let new_branch = format!(r#"{{"before": "{}"}}"#, "0".repeat(40));
         assert_eq!(read_pairs(&github, Some(&new_branch)).before_push, None);
         let group = read_pairs(&github, Some(r#"{"merge_group": {"base_sha": "b45e", "head_sha": "c"}}"#));
@@ -182,11 +182,11 @@ mod tests {
 
     #[test]
     fn an_event_that_cannot_be_read_leaves_the_variables() {
-        let said = read_pairs(
+        let found = read_pairs(
             &[("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", "next")],
             Some("{\"pull_request\": 1}"),
         );
-        assert_eq!(said.targets, ["refs/remotes/origin/next", "refs/heads/next"]);
+        assert_eq!(found.targets, ["refs/remotes/origin/next", "refs/heads/next"]);
     }
 
     #[test]
@@ -234,9 +234,9 @@ mod tests {
             ),
         ];
         for (pairs, service, target) in cases {
-            let said = read_pairs(pairs, None);
-            assert_eq!(said.service, service);
-            assert_eq!(said.targets.first().map(String::as_str), Some(target), "{service}");
+            let found = read_pairs(pairs, None);
+            assert_eq!(found.service, service);
+            assert_eq!(found.targets.first().map(String::as_str), Some(target), "{service}");
         }
         assert_eq!(read_pairs(&[("CI", "true")], None).service, PipelineService::Local);
     }

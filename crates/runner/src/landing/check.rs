@@ -100,7 +100,7 @@ impl StepLists {
         self.n_slots - 1
     }
 
-    /// What goes makes room for what comes; directories come before what they hold and go after it. Permission bits
+    /// Removals come before additions. A directory is created before its contents and removed after them. Permission bits
     /// that forbid writing are set when nothing is left to write.
     fn in_order(self) -> Vec<LandingStep> {
         let emptied = self.emptied.into_iter().rev();

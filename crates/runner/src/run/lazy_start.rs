@@ -1,7 +1,8 @@
 //! The start of a run in a view without a walk of the tree.
 //!
 //! A view keeps the tree as it is, so what the command changed can be compared with the tree afterwards, and the cost
-//! follows the change. Only what others change meanwhile would be taken for the start. Their changes show in the ctime of
+//! follows the change. The one risk is that what others change
+//! meanwhile could be mistaken for the state at the start. Their changes show in the ctime of
 //! entries and directories, which no program can set: whatever has a ctime before the mark, a file that is made before the
 //! command starts, is what it was then. The rest is uncertain, is told, and never lands by itself.
 //!

@@ -21,7 +21,8 @@ pub(crate) struct HomePlan {
     pub(crate) persist: Vec<PathBuf>,
     /// Parts of `persist` that stay read-only.
     pub(crate) fixed: Vec<PathBuf>,
-    /// Parts that would have to, and are not there or are links, with what they lead to: nothing can be mounted on them.
+    /// Parts that should stay read-only and are missing or links, with what the links lead to: nothing can be mounted on
+    /// them.
     open_settings: Vec<(PathBuf, Option<PathBuf>)>,
     pub(crate) scratch: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
