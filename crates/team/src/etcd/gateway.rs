@@ -45,7 +45,7 @@ impl Default for EtcdTimeouts {
 /// Why a question has no answer.
 #[derive(Debug)]
 pub(super) enum GatewayFault {
-    /// It was certainly not carried out.
+    /// It was certainly not carried out, unless the store is full: the caller then reads what became of the write.
     Refused(StoreError),
     /// It may have been carried out, or may be later.
     Unknown(StoreError),

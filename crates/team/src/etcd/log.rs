@@ -148,6 +148,14 @@ impl EventLog for EtcdLog {
             Ok(answer) => answer,
             // Also an answer that cannot be read: the next read says what is wrong with it.
             Err(GatewayFault::Unknown(_)) => return Ok(AppendOutcome::Unknown),
+            // etcd carries out the write that crosses its quota, and answers that it is full.
+            Err(GatewayFault::Refused(full @ StoreError::Full { .. })) => {
+                return match self.find(command)? {
+                    Some(at) if at == seq => Ok(AppendOutcome::At(seq)),
+                    Some(at) => Ok(AppendOutcome::Known { at }),
+                    None => Err(full),
+                };
+            }
             Err(fault) => return Err(fault.into_error()),
         };
         if answer.succeeded {

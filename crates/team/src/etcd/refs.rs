@@ -59,6 +59,11 @@ impl RefStore for EtcdRefs {
         let answer: TxnAnswer = match self.gateway.once(TXN, &question) {
             Ok(answer) => answer,
             Err(GatewayFault::Unknown(_)) => return Ok(SwapOutcome::Unknown),
+            // etcd carries out the write that crosses its quota, and answers that it is full.
+            Err(GatewayFault::Refused(full @ StoreError::Full { .. })) => {
+                let is_set = self.get(name)?.as_deref() == value;
+                return if is_set { Ok(SwapOutcome::Done) } else { Err(full) };
+            }
             Err(fault) => return Err(fault.into_error()),
         };
         if answer.succeeded {
