@@ -9,7 +9,7 @@ use crate::preprocessor;
 
 /// Where a construct stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
+enum MatchPosition {
     /// At the start of a line, after its indentation.
     LineStart,
     /// Not after a letter or digit.
@@ -18,49 +18,50 @@ enum Position {
 }
 
 /// A construct, and older syntax of the same length.
-type Rewrite = (Position, &'static str, &'static str);
+type SyntaxRewrite = (MatchPosition, &'static str, &'static str);
 
-const C_SHARP: [Rewrite; 5] = [
-    (Position::LineStart, "extension(", "class Ext("),
-    (Position::LineStart, "extension<", "class Ext<"),
-    (Position::WordStart, "allows ref struct", "struct           "),
-    (Position::WordStart, "operator checked ", "operator         "),
+const C_SHARP: [SyntaxRewrite; 5] = [
+    (MatchPosition::LineStart, "extension(", "class Ext("),
+    (MatchPosition::LineStart, "extension<", "class Ext<"),
+    (MatchPosition::WordStart, "allows ref struct", "struct           "),
+    (MatchPosition::WordStart, "operator checked ", "operator         "),
     // `a?.B = 1`
-    (Position::Anywhere, "?.", " ."),
+    (MatchPosition::Anywhere, "?.", " ."),
 ];
-const GO: [Rewrite; 1] = [
+const GO: [SyntaxRewrite; 1] = [
     // `new(42)`
-    (Position::WordStart, "new(", "neW("),
+    (MatchPosition::WordStart, "new(", "neW("),
 ];
-const JAVA: [Rewrite; 3] = [
-    (Position::LineStart, "import module ", "import        "),
+const JAVA: [SyntaxRewrite; 3] = [
+    (MatchPosition::LineStart, "import module ", "import        "),
     // Statements may precede the call of another constructor.
-    (Position::LineStart, "super(", "supeR("),
-    (Position::LineStart, "this(", "thiS("),
+    (MatchPosition::LineStart, "super(", "supeR("),
+    (MatchPosition::LineStart, "this(", "thiS("),
 ];
-const JAVASCRIPT: [Rewrite; 1] = [(Position::WordStart, "import defer *", "import       *")];
-const KOTLIN: [Rewrite; 2] = [(Position::Anywhere, "$$$\"", "   \""), (Position::Anywhere, "$$\"", "  \"")];
-const PHP: [Rewrite; 1] = [(Position::Anywhere, "(void) ", "       ")];
-const RUST: [Rewrite; 6] = [
-    (Position::WordStart, "safe fn ", "     fn "),
-    (Position::WordStart, "safe static ", "     static "),
-    (Position::WordStart, "unsafe static ", "       static "),
-    (Position::Anywhere, "~const ", "       "),
-    (Position::Anywhere, "[const] ", "        "),
-    (Position::WordStart, "impl const ", "impl       "),
+const JAVASCRIPT: [SyntaxRewrite; 1] = [(MatchPosition::WordStart, "import defer *", "import       *")];
+const KOTLIN: [SyntaxRewrite; 2] =
+    [(MatchPosition::Anywhere, "$$$\"", "   \""), (MatchPosition::Anywhere, "$$\"", "  \"")];
+const PHP: [SyntaxRewrite; 1] = [(MatchPosition::Anywhere, "(void) ", "       ")];
+const RUST: [SyntaxRewrite; 6] = [
+    (MatchPosition::WordStart, "safe fn ", "     fn "),
+    (MatchPosition::WordStart, "safe static ", "     static "),
+    (MatchPosition::WordStart, "unsafe static ", "       static "),
+    (MatchPosition::Anywhere, "~const ", "       "),
+    (MatchPosition::Anywhere, "[const] ", "        "),
+    (MatchPosition::WordStart, "impl const ", "impl       "),
 ];
-const TYPESCRIPT: [Rewrite; 6] = [
-    (Position::WordStart, "export type *", "export      *"),
-    (Position::WordStart, "import defer *", "import       *"),
-    (Position::Anywhere, "<in out ", "<       "),
-    (Position::Anywhere, "<in ", "<   "),
-    (Position::Anywhere, "<out ", "<    "),
-    (Position::Anywhere, ", out ", ",     "),
+const TYPESCRIPT: [SyntaxRewrite; 6] = [
+    (MatchPosition::WordStart, "export type *", "export      *"),
+    (MatchPosition::WordStart, "import defer *", "import       *"),
+    (MatchPosition::Anywhere, "<in out ", "<       "),
+    (MatchPosition::Anywhere, "<in ", "<   "),
+    (MatchPosition::Anywhere, "<out ", "<    "),
+    (MatchPosition::Anywhere, ", out ", ",     "),
 ];
 
 /// Returns the text in older syntax, or `None` if the language has no newer one that is known.
 pub(crate) fn in_older_syntax(language: Language, source: &[u8]) -> Option<Vec<u8>> {
-    let rewrites: &[Rewrite] = match language {
+    let rewrites: &[SyntaxRewrite] = match language {
         Language::CSharp => &C_SHARP,
         Language::Go => &GO,
         Language::Java => &JAVA,
@@ -91,15 +92,15 @@ pub(crate) fn in_older_syntax(language: Language, source: &[u8]) -> Option<Vec<u
     Some(text)
 }
 
-fn apply((position, new, old): Rewrite, text: &mut [u8]) {
+fn apply((position, new, old): SyntaxRewrite, text: &mut [u8]) {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
     let mut from = 0;
     while let Some(found) = find(&text[from..], new) {
         let at = from + found;
         let is_there = match position {
-            Position::Anywhere => true,
-            Position::WordStart => at == 0 || !is_word(text[at - 1]),
-            Position::LineStart => {
+            MatchPosition::Anywhere => true,
+            MatchPosition::WordStart => at == 0 || !is_word(text[at - 1]),
+            MatchPosition::LineStart => {
                 let line = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
                 text[line..at].iter().all(u8::is_ascii_whitespace)
             }

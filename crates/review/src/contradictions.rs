@@ -8,7 +8,7 @@ use probity_workspace::{ServiceError, Workspace};
 
 /// Two items that contradict each other, as a person is shown them.
 #[derive(Debug, Clone)]
-pub struct Contradiction {
+pub struct LedgerContradiction {
     pub keep: LedgerItem,
     pub drop: LedgerItem,
     /// The digest of what is shown: a decision names it.
@@ -29,7 +29,11 @@ pub struct ContradictionRequest {
 }
 
 /// Finds an open contradiction, for a person who wants one side of it to stand.
-pub fn contradiction(workspace: &Workspace, keep: &str, drop: &str) -> Result<Contradiction, ServiceError> {
+pub fn contradiction(
+    workspace: &Workspace,
+    keep: &str,
+    drop: &str,
+) -> Result<LedgerContradiction, ServiceError> {
     let listed = ledger::show(workspace, &ItemFilter::default())?;
     let is_it = |pair: &&[String; 2]| {
         pair.iter().any(|handle| handle == keep) && pair.iter().any(|handle| handle == drop) && keep != drop
@@ -42,11 +46,16 @@ pub fn contradiction(workspace: &Workspace, keep: &str, drop: &str) -> Result<Co
     })?;
     let facts = |item: &LedgerItem| (item.handle.clone(), item.summary.clone(), item.last_seq.get());
     let shown = Digest::of(&json::canonical_of(&(facts(&keep), facts(&drop))));
-    Ok(Contradiction { keep, drop, shown })
+    Ok(LedgerContradiction { keep, drop, shown })
 }
 
 fn item(listed: &ItemListAnswer, handle: &str) -> Option<LedgerItem> {
     listed.items.iter().find(|item| item.handle == handle).cloned()
+}
+
+/// Returns the candidate delta by which one item replaces another, as the ledger reads it.
+pub fn superseding_delta(keep: &str, drop: &str, reason: &str) -> serde_json::Value {
+    serde_json::json!({ "kind": "item_superseded", "target": drop, "reason": reason, "by": keep })
 }
 
 /// Replaces one side of a contradiction by the other, as a proposal of the person who decides.
@@ -61,9 +70,7 @@ pub fn settle_contradiction(
         let detail = "the items are not what you were shown: somebody changed them since".to_owned();
         return Err(ServiceError::refused(ReasonCode::DecisionTooLate, detail));
     }
-    let delta = serde_json::json!({
-        "kind": "item_superseded", "target": request.drop, "reason": request.why, "by": request.keep,
-    });
+    let delta = superseding_delta(&request.keep, &request.drop, &request.why);
     let proposal = ProposalFile { deltas: vec![delta.into()], ..ProposalFile::default() };
     let answer = ledger::propose(
         workspace,

@@ -38,7 +38,9 @@ mod worktree_review;
 pub use board::{add_needs, board, finished_changes, tree_name};
 pub use change_contents::ChangeContents;
 pub use change_name::{ChangeName, find_change};
-pub use contradictions::{Contradiction, ContradictionRequest, contradiction, settle_contradiction};
+pub use contradictions::{
+    ContradictionRequest, LedgerContradiction, contradiction, settle_contradiction, superseding_delta,
+};
 pub use decide::{DecisionRequest, decide, decisions};
 pub use file_sides::FileSides;
 pub use findings::change_findings;

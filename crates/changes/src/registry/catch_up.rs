@@ -107,7 +107,7 @@ impl IntentService {
         self.catch_up_and_cache()
     }
 
-    /// Goes on from what this clone knew of a shared log. One question proves that the log still has the last known event,
+    /// Continues from what this clone knew of a shared log. One question proves that the log still has the last known event,
     /// and brings what is new.
     fn catch_up_shared(&mut self, cached: IntentRegistry) -> Result<(), ServiceError> {
         let known = cached.head();

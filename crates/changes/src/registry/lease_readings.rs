@@ -53,7 +53,7 @@ impl LeaseReadings {
         *self.kept() = None;
     }
 
-    /// Goes on with a reading when this process appended the event after `head`.
+    /// Continues a reading when this process appended the event after `head`.
     pub(super) fn go_on(&self, head: u64, begun: Option<BegunLife>) {
         let mut kept = self.kept();
         let Some(reading) = kept.as_mut().filter(|reading| reading.head == head) else { return };

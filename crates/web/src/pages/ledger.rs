@@ -9,7 +9,7 @@ use probity_api::ledger::{ChangedItemsAnswer, ItemExplanation, ItemListAnswer, L
 use probity_core::bytes::bare_shell_word;
 use probity_core::text::{count, short_id};
 use probity_ledger::ItemKind;
-use probity_review::{Contradiction, ContradictionRequest};
+use probity_review::{ContradictionRequest, LedgerContradiction, superseding_delta};
 use std::collections::BTreeSet;
 
 /// Items on one page.
@@ -157,9 +157,9 @@ fn keep_address(keep: &str, drop: &str) -> String {
 }
 
 /// What it means to keep one side of a contradiction.
-pub(crate) fn preview(frame: &PageFrame, about: &Contradiction, token: &str) -> Markup {
+pub(crate) fn preview(frame: &PageFrame, about: &LedgerContradiction, token: &str) -> Markup {
     let (keep, drop) = (&about.keep, &about.drop);
-    let delta = serde_json::json!({ "kind": "item_superseded", "target": drop.handle, "reason": "…", "by": keep.handle });
+    let delta = superseding_delta(&keep.handle, &drop.handle, "…");
     let command =
         format!("echo {} | probity ledger propose --said '…'", bare_shell_word(delta.to_string().as_bytes()));
     let content = html! {
