@@ -1,14 +1,12 @@
 //! The addresses of what merges lost: the list, one merge, and decisions about one place.
 
-use crate::page_request::{PageRequest, Shared, ask, document, is_own_form, page};
+use crate::page_request::{PageRequest, document, page};
 use crate::pages;
 use crate::pages::merge::PlacePreview;
-use crate::session::SessionId;
 use crate::url_text::FormValues;
-use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::response::Response;
 use probity_core::Digest;
 use probity_core::ReasonCode;
@@ -19,55 +17,31 @@ use probity_review::lost_intents::{
 use probity_workspace::ServiceError;
 use std::sync::PoisonError;
 
-pub(crate) async fn merges(
-    State(state): State<Shared>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, |state| {
+pub(crate) async fn merges(request: PageRequest) -> Response {
+    let found = request.ask(|state| {
         let workspace = state.workspace()?;
         let working = lost_intents::merge_in_progress(&workspace)?;
         let documents = lost_intents::document_merges(&workspace)?;
         Ok((state.recent_merges(&workspace)?, working, documents))
-    })
-    .await;
-    let frame = asked.frame(&state, "merge");
-    match found {
-        Ok((range, ..)) if asked.wants_json() => document(&*range),
-        Ok((range, working, documents)) => {
-            page(StatusCode::OK, pages::merge::merges(&frame, &range, working.as_ref(), &documents))
-        }
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
+    });
+    request.answer_with(
+        "merge",
+        found.await,
+        |(range, ..)| &**range,
+        |frame, (range, working, documents)| pages::merge::merges(frame, range, working.as_ref(), documents),
+    )
 }
 
-pub(crate) async fn merge(
-    State(state): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, move |state| lost_intents::merge_audit(&state.workspace()?, &name)).await;
-    let place = asked.query.text("place").map(str::to_owned);
-    asked.answer(&state, "merge", found, |frame, audit| {
-        pages::merge::git_merge(frame, audit, place.as_deref())
-    })
+pub(crate) async fn merge(request: PageRequest, Path(name): Path<String>) -> Response {
+    let found = request.ask(move |state| lost_intents::merge_audit(&state.workspace()?, &name)).await;
+    let place = request.query.text("place");
+    request.answer("merge", found, |frame, audit| pages::merge::git_merge(frame, audit, place))
 }
 
-pub(crate) async fn document_merge(
-    State(state): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, move |state| lost_intents::document_merge(&state.workspace()?, &name)).await;
-    let place = asked.query.text("place").map(str::to_owned);
-    asked.answer(&state, "merge", found, |frame, merge| {
-        pages::merge::document_merge(frame, merge, place.as_deref())
-    })
+pub(crate) async fn document_merge(request: PageRequest, Path(name): Path<String>) -> Response {
+    let found = request.ask(move |state| lost_intents::document_merge(&state.workspace()?, &name)).await;
+    let place = request.query.text("place");
+    request.answer("merge", found, |frame, merge| pages::merge::document_merge(frame, merge, place))
 }
 
 fn nothing_pending() -> ServiceError {
@@ -77,61 +51,37 @@ fn nothing_pending() -> ServiceError {
     )
 }
 
-pub(crate) async fn pending_heads(
-    State(state): State<Shared>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, |state| {
+pub(crate) async fn pending_heads(request: PageRequest) -> Response {
+    let found = request.ask(|state| {
         let (pending, _) = lost_intents::pending_merges(&state.workspace()?)?;
         pending.into_iter().next().ok_or_else(nothing_pending)
-    })
-    .await;
-    let place = asked.query.text("place").map(str::to_owned);
-    asked.answer(&state, "merge", found, |frame, merge| {
-        pages::merge::pending_merge(frame, merge, place.as_deref())
-    })
+    });
+    let found = found.await;
+    let place = request.query.text("place");
+    request.answer("merge", found, |frame, merge| pages::merge::pending_merge(frame, merge, place))
 }
 
 const HEADS_SUBJECT: (&str, &str, &str) = ("heads", "reduce", "heads");
 
-pub(crate) async fn heads_preview(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
-    headers: HeaderMap,
-) -> Response {
-    let asked = PageRequest::new(headers, None);
+pub(crate) async fn heads_preview(request: PageRequest) -> Response {
     let (kind, action, merge) = HEADS_SUBJECT;
-    let found = ask(&state, |state| {
+    let found = request.ask(|state| {
         let (pending, shown) = lost_intents::pending_merges(&state.workspace()?)?;
         if pending.is_empty() { Err(nothing_pending()) } else { Ok(PlacePreview::of_heads(&pending, &shown)) }
-    })
-    .await;
-    show_preview(&state, &asked, &session, &form_subject(kind, action, merge, ""), found)
+    });
+    show_preview(&request, &form_subject(kind, action, merge, ""), found.await)
 }
 
-pub(crate) async fn merge_heads(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let asked = PageRequest::new(headers, None);
-    let form = match place_form(&state, &asked, &session, &body, HEADS_SUBJECT) {
+pub(crate) async fn merge_heads(request: PageRequest, body: Bytes) -> Response {
+    let form = match place_form(&request, &body, HEADS_SUBJECT) {
         Ok(form) => form,
         Err(refusal) => return *refusal,
     };
-    let found = ask(&state, move |state| {
+    let found = request.ask(move |state| {
         let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
         lost_intents::merge_heads(&state.workspace()?, &form.shown)
-    })
-    .await;
-    let frame = asked.frame(&state, "merge");
-    match found {
-        Ok(written) => page(StatusCode::OK, pages::merge::heads_merged(&frame, &written)),
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
+    });
+    request.show("merge", found.await, |frame, written| pages::merge::heads_merged(frame, &written))
 }
 
 fn no_such_place() -> ServiceError {
@@ -148,16 +98,12 @@ fn form_subject(kind: &str, action: &str, merge: &str, place: &str) -> String {
 }
 
 pub(crate) async fn finding_preview(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
+    request: PageRequest,
     Path((name, action)): Path<(String, String)>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let place = asked.query.text("place").unwrap_or_default().to_owned();
+    let place = request.query.text("place").unwrap_or_default().to_owned();
     let subject = form_subject("finding", &action, &name, &place);
-    let found = ask(&state, move |state| {
+    let found = request.ask(move |state| {
         let action: FindingAction = action.parse().map_err(no_such_action)?;
         let workspace = state.workspace()?;
         let audit = lost_intents::merge_audit(&workspace, &name)?;
@@ -167,22 +113,17 @@ pub(crate) async fn finding_preview(
             FindingAction::Accept => None,
         };
         Ok(PlacePreview::of_finding(&audit, finding, action, restoration.as_ref()))
-    })
-    .await;
-    show_preview(&state, &asked, &session, &subject, found)
+    });
+    show_preview(&request, &subject, found.await)
 }
 
 pub(crate) async fn conflict_preview(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
+    request: PageRequest,
     Path((name, action)): Path<(String, String)>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let place = asked.query.text("place").unwrap_or_default().to_owned();
+    let place = request.query.text("place").unwrap_or_default().to_owned();
     let subject = form_subject("conflict", &action, &name, &place);
-    let found = ask(&state, move |state| {
+    let found = request.ask(move |state| {
         let choose: ChosenState = action.parse().map_err(no_such_action)?;
         let workspace = state.workspace()?;
         let merge = lost_intents::document_merge(&workspace, &name)?;
@@ -198,26 +139,18 @@ pub(crate) async fn conflict_preview(
         };
         let dry_run = lost_intents::preview_conflict(&workspace, &request)?;
         Ok(PlacePreview::of_conflict(&merge, report, choose.as_str(), &dry_run))
-    })
-    .await;
-    show_preview(&state, &asked, &session, &subject, found)
+    });
+    show_preview(&request, &subject, found.await)
 }
 
 fn show_preview(
-    state: &Shared,
-    asked: &PageRequest,
-    session: &SessionId,
+    request: &PageRequest,
     subject: &str,
     found: Result<PlacePreview, ServiceError>,
 ) -> Response {
-    let frame = asked.frame(state, "merge");
-    match found {
-        Ok(about) => {
-            let token = state.sessions.form_token(session, subject).unwrap_or_default();
-            page(StatusCode::OK, pages::merge::preview(&frame, &about, &token))
-        }
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
+    request.show("merge", found, |frame, about| {
+        pages::merge::preview(frame, &about, &request.form_token(subject))
+    })
 }
 
 /// What a form about a place says.
@@ -229,42 +162,32 @@ struct PlaceForm {
 
 /// Reads a form about a place, if this session got it and the page may decide.
 fn place_form(
-    state: &Shared,
-    asked: &PageRequest,
-    session: &SessionId,
+    request: &PageRequest,
     body: &Bytes,
     (kind, action, merge): (&str, &str, &str),
 ) -> Result<PlaceForm, Box<Response>> {
-    let frame = asked.frame(state, "merge");
-    if state.read_only {
-        return Err(Box::new(page(StatusCode::FORBIDDEN, pages::read_only(&frame))));
-    }
-    let form = FormValues::parse(&String::from_utf8_lossy(body));
-    let place = form.text("place").unwrap_or_default().to_owned();
-    if !is_own_form(state, session, &form_subject(kind, action, merge, &place), &form) {
-        return Err(Box::new(page(StatusCode::FORBIDDEN, pages::foreign_form(&frame))));
-    }
+    let place_of = |form: &FormValues| form.text("place").unwrap_or_default().to_owned();
+    let form =
+        request.own_form("merge", body, |form| form_subject(kind, action, merge, &place_of(form)))?;
     let Some(shown) = form.text("shown").and_then(|text| text.parse().ok()) else {
         let fault = ServiceError::BadInput("the form has no good `shown`".into());
-        return Err(Box::new(asked.refusal(&frame, &fault)));
+        return Err(Box::new(request.refusal("merge", &fault)));
     };
-    Ok(PlaceForm { place, shown, why: form.text("why").unwrap_or_default().trim().to_owned() })
+    let why = form.text("why").unwrap_or_default().trim().to_owned();
+    Ok(PlaceForm { place: place_of(&form), shown, why })
 }
 
 pub(crate) async fn decide_finding(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
+    request: PageRequest,
     Path((name, action)): Path<(String, String)>,
-    headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = PageRequest::new(headers, None);
-    let form = match place_form(&state, &asked, &session, &body, ("finding", &action, &name)) {
+    let form = match place_form(&request, &body, ("finding", &action, &name)) {
         Ok(form) => form,
         Err(refusal) => return *refusal,
     };
     let merge = name.clone();
-    let found = ask(&state, move |state| {
+    let found = request.ask(move |state| {
         let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
         let request = FindingRequest {
             merge,
@@ -275,31 +198,26 @@ pub(crate) async fn decide_finding(
             shown: form.shown,
         };
         lost_intents::decide_finding(&state.workspace()?, &request)
+    });
+    let found = found.await;
+    request.state.forget_merges();
+    request.respond("merge", found, |frame, outcome| match outcome {
+        FindingOutcome::Accepted(answer) if request.wants_json() => document(&*answer),
+        FindingOutcome::Restored(answer) if request.wants_json() => document(&*answer),
+        outcome => page(StatusCode::OK, pages::merge::finding_decided(frame, &name, &outcome)),
     })
-    .await;
-    state.forget_merges();
-    let frame = asked.frame(&state, "merge");
-    match found {
-        Ok(FindingOutcome::Accepted(answer)) if asked.wants_json() => document(&*answer),
-        Ok(FindingOutcome::Restored(answer)) if asked.wants_json() => document(&*answer),
-        Ok(outcome) => page(StatusCode::OK, pages::merge::finding_decided(&frame, &name, &outcome)),
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
 }
 
 pub(crate) async fn decide_conflict(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
+    request: PageRequest,
     Path((name, action)): Path<(String, String)>,
-    headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = PageRequest::new(headers, None);
-    let form = match place_form(&state, &asked, &session, &body, ("conflict", &action, &name)) {
+    let form = match place_form(&request, &body, ("conflict", &action, &name)) {
         Ok(form) => form,
         Err(refusal) => return *refusal,
     };
-    let found = ask(&state, move |state| {
+    let found = request.ask(move |state| {
         let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
         let request = ConflictRequest {
             merge: name,
@@ -310,7 +228,6 @@ pub(crate) async fn decide_conflict(
             shown: form.shown,
         };
         lost_intents::decide_conflict(&state.workspace()?, &request)
-    })
-    .await;
-    asked.answer(&state, "merge", found, pages::merge::conflict_decided)
+    });
+    request.answer("merge", found.await, pages::merge::conflict_decided)
 }

@@ -5,19 +5,18 @@ use crate::events::{self, MAX_MISSED_ENTRIES};
 use crate::knowledge_handlers;
 use crate::lost_intent_handlers as lost;
 use crate::page_event::PageEvent;
-use crate::page_request::{PageRequest, Shared, ask, document, is_own_form, page};
+use crate::page_request::{PageRequest, Shared, page};
 use crate::pages;
 use crate::request_guard::guard;
 use crate::review_context::ReviewContext;
-use crate::session::SessionId;
 use crate::ui_state::UiState;
 use crate::url_text::{FormValues, decode};
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Path, RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Extension, Router, middleware};
+use axum::{Router, middleware};
 use probity_api::review::{ChangeReview, DecisionAction};
 use probity_paths::RepoPath;
 use probity_review::DecisionRequest;
@@ -74,11 +73,11 @@ fn redirect(address: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
 
-async fn enter(State(state): State<Shared>, RawQuery(query): RawQuery) -> Response {
-    let values = FormValues::parse(&query.unwrap_or_default());
-    let session = state.sessions.enter(values.text("t").unwrap_or_default());
+async fn enter(request: PageRequest) -> Response {
+    let session = request.state.sessions.enter(request.query.text("t").unwrap_or_default());
     let Ok(Some(session)) = session else { return pages::entry::used_up() };
-    let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/", state.cookie_name(), session.as_str());
+    let cookie =
+        format!("{}={}; HttpOnly; SameSite=Strict; Path=/", request.state.cookie_name(), session.as_str());
     let mut answer = page(StatusCode::OK, pages::entry::entered());
     let headers = answer.headers_mut();
     headers
@@ -88,28 +87,23 @@ async fn enter(State(state): State<Shared>, RawQuery(query): RawQuery) -> Respon
     answer
 }
 
-async fn board(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = PageRequest::new(headers, query);
-    if matches!(asked.query.text("show"), Some("landed" | "all")) {
+async fn board(request: PageRequest) -> Response {
+    if matches!(request.query.text("show"), Some("landed" | "all")) {
         return redirect("/c");
     }
-    let found = ask(&state, |state| state.board().map(|board| (*board).clone())).await;
-    asked.answer(&state, "board", found, pages::board::board)
+    let found = request.ask(|state| state.board().map(|board| (*board).clone())).await;
+    request.answer("board", found, pages::board::board)
 }
 
-async fn changes(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, |state| {
+async fn changes(request: PageRequest) -> Response {
+    let found = request.ask(|state| {
         let workspace = state.workspace()?;
         let finished = probity_review::finished_changes(&workspace, pages::lists::MAX_LISTED_CHANGES)?;
         Ok((finished, state.board()?))
+    });
+    request.show("changes", found.await, |frame, (finished, board)| {
+        pages::lists::changes(frame, &finished, &board)
     })
-    .await;
-    let frame = asked.frame(&state, "changes");
-    match found {
-        Ok((finished, board)) => page(StatusCode::OK, pages::lists::changes(&frame, &finished, &board)),
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
 }
 
 fn read_review(state: &UiState, name: &str) -> Result<ReviewContext, ServiceError> {
@@ -124,47 +118,33 @@ fn read_review(state: &UiState, name: &str) -> Result<ReviewContext, ServiceErro
     Ok(ReviewContext { name, review, contents, decisions, log_size, findings })
 }
 
-async fn change(
-    State(state): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    if let Some(file) = asked.query.text("file").and_then(|file| file.parse().ok()) {
-        return one_file(state, name, file, asked).await;
+async fn change(request: PageRequest, Path(name): Path<String>) -> Response {
+    if let Some(file) = request.query.text("file").and_then(|file| file.parse().ok()) {
+        return one_file(request, name, file).await;
     }
-    let is_split = asked.query.text("view") != Some("unified");
-    let found = ask(&state, move |state| {
+    let is_split = request.query.text("view") != Some("unified");
+    let found = request.ask(move |state| {
         let context = state.keep_review(read_review(state, &name)?);
         let files = pages::change::first_files(&state.workspace()?, &context)?;
         Ok((context, files))
-    })
-    .await;
-    let frame = asked.frame(&state, "changes");
-    match found {
-        Ok((context, _)) if asked.wants_json() => document(&context.review),
-        Ok((context, files)) => {
-            page(StatusCode::OK, pages::change::change(&frame, &context, &files, is_split))
-        }
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
+    });
+    request.answer_with(
+        "changes",
+        found.await,
+        |(context, _)| &context.review,
+        |frame, (context, files)| pages::change::change(frame, context, files, is_split),
+    )
 }
 
-async fn file(
-    State(state): State<Shared>,
-    Path((name, file)): Path<(String, usize)>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    one_file(state, name, file, PageRequest::new(headers, query)).await
+async fn file(request: PageRequest, Path((name, file)): Path<(String, usize)>) -> Response {
+    one_file(request, name, file).await
 }
 
-async fn one_file(state: Shared, name: String, file: usize, asked: PageRequest) -> Response {
-    let is_split = asked.query.text("view") != Some("unified");
-    let is_whole = asked.query.text("all").is_some();
-    let shown = asked.query.text("v").map(str::to_owned);
-    let found = ask(&state, move |state| {
+async fn one_file(request: PageRequest, name: String, file: usize) -> Response {
+    let is_split = request.query.text("view") != Some("unified");
+    let is_whole = request.query.text("all").is_some();
+    let shown = request.query.text("v").map(str::to_owned);
+    let found = request.ask(move |state| {
         let kept = shown.and_then(|shown| state.kept_review(&shown));
         let context = match kept {
             // Findings that were compared since stand beside the lines.
@@ -177,84 +157,48 @@ async fn one_file(state: Shared, name: String, file: usize, asked: PageRequest) 
         };
         let sides = pages::change::sides_of(&state.workspace()?, &context, file)?;
         Ok((context, sides))
+    });
+    request.show("changes", found.await, |frame, (context, sides)| {
+        pages::change::one_file(frame, &context, file, &sides, is_split, is_whole)
     })
-    .await;
-    let frame = asked.frame(&state, "changes");
-    match found {
-        Ok((context, sides)) => {
-            page(StatusCode::OK, pages::change::one_file(&frame, &context, file, &sides, is_split, is_whole))
-        }
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
 }
 
-async fn gate_log(
-    State(state): State<Shared>,
-    Path((name, gate)): Path<(String, usize)>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let from = asked.query.text("from").and_then(|from| from.parse().ok()).unwrap_or(0);
-    let found = ask(&state, move |state| {
+async fn gate_log(request: PageRequest, Path((name, gate)): Path<(String, usize)>) -> Response {
+    let from = request.query.text("from").and_then(|from| from.parse().ok()).unwrap_or(0);
+    let found = request.ask(move |state| {
         let context = read_review(state, &name)?;
         let logs = pages::gate_log::read_logs(&state.workspace()?, &context, gate)?;
         Ok((context, logs))
+    });
+    request.show("changes", found.await, |frame, (context, logs)| {
+        pages::gate_log::gate_log(frame, &context, gate, &logs, from)
     })
-    .await;
-    let frame = asked.frame(&state, "changes");
-    match found {
-        Ok((context, logs)) => {
-            page(StatusCode::OK, pages::gate_log::gate_log(&frame, &context, gate, &logs, from))
-        }
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
 }
 
-async fn evidence(
-    State(state): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, move |state| {
+async fn evidence(request: PageRequest, Path(name): Path<String>) -> Response {
+    let found = request.ask(move |state| {
         let context = read_review(state, &name)?;
         let proof = probity_runner::log_proofs::prove(&state.workspace()?, &context.review.change, None).ok();
         Ok((context, proof))
+    });
+    request.show("changes", found.await, |frame, (context, proof)| {
+        pages::evidence::evidence(frame, &context.review, proof.as_ref())
     })
-    .await;
-    let frame = asked.frame(&state, "changes");
-    match found {
-        Ok((context, proof)) => {
-            page(StatusCode::OK, pages::evidence::evidence(&frame, &context.review, proof.as_ref()))
-        }
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
 }
 
-async fn findings(
-    State(state): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, move |state| {
+async fn findings(request: PageRequest, Path(name): Path<String>) -> Response {
+    let found = request.ask(move |state| {
         let mut context = read_review(state, &name)?;
         let findings = state.findings(&context)?;
         context.findings = Some(Arc::clone(&findings));
         Ok((context, findings))
-    })
-    .await;
-    let frame = asked.frame(&state, "changes");
-    match found {
-        Ok((_, findings)) if asked.wants_json() => document(&*findings),
-        Ok((context, findings)) => {
-            page(StatusCode::OK, pages::findings::findings(&frame, &context.review, &findings))
-        }
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
+    });
+    request.answer_with(
+        "changes",
+        found.await,
+        |(_, findings)| &**findings,
+        |frame, (context, findings)| pages::findings::findings(frame, &context.review, findings),
+    )
 }
 
 /// What a form of an action must be about.
@@ -262,26 +206,17 @@ fn form_subject(change: &str, action: DecisionAction) -> String {
     format!("{action}\0{change}")
 }
 
-async fn preview(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
-    Path((name, action)): Path<(String, String)>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let found = ask(&state, move |state| Ok(state.keep_review(read_review(state, &name)?))).await;
-    let frame = asked.frame(&state, "changes");
-    let found = found.and_then(|context| {
-        let option = find_option(&context.review, &action)?;
-        let token = state.sessions.form_token(&session, &form_subject(&context.review.change, option.action));
-        let id = probity_workspace::clock::run_id();
-        Ok(pages::preview::preview(&frame, &context.review, option, &token.unwrap_or_default(), &id))
+async fn preview(request: PageRequest, Path((name, action)): Path<(String, String)>) -> Response {
+    let found = request.ask(move |state| Ok(state.keep_review(read_review(state, &name)?)));
+    let found = found.await.and_then(|context| {
+        let option = find_option(&context.review, &action)?.clone();
+        Ok((context, option))
     });
-    match found {
-        Ok(markup) => page(StatusCode::OK, markup),
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
+    request.show("changes", found, |frame, (context, option)| {
+        let token = request.form_token(&form_subject(&context.review.change, option.action));
+        let id = probity_workspace::clock::run_id();
+        pages::preview::preview(frame, &context.review, &option, &token, &id)
+    })
 }
 
 fn find_option<'r>(
@@ -297,39 +232,30 @@ fn find_option<'r>(
 }
 
 async fn decide(
-    State(state): State<Shared>,
-    Extension(session): Extension<SessionId>,
+    request: PageRequest,
     Path((name, action)): Path<(String, String)>,
-    headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = PageRequest::new(headers, None);
-    let frame = asked.frame(&state, "changes");
-    if state.read_only {
-        return page(StatusCode::FORBIDDEN, pages::read_only(&frame));
-    }
-    let form = FormValues::parse(&String::from_utf8_lossy(&body));
     let Ok(action) = action.parse::<DecisionAction>() else {
         return (StatusCode::NOT_FOUND, "there is no such action\n").into_response();
     };
-    let change = form.text("change").unwrap_or_default().to_owned();
-    if !is_own_form(&state, &session, &form_subject(&change, action), &form) {
-        return page(StatusCode::FORBIDDEN, pages::foreign_form(&frame));
-    }
-    let found = ask(&state, move |state| {
+    let subject = |form: &FormValues| form_subject(form.text("change").unwrap_or_default(), action);
+    let form = match request.own_form("changes", &body, subject) {
+        Ok(form) => form,
+        Err(refusal) => return *refusal,
+    };
+    let found = request.ask(move |state| {
         let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
-        let request = decision_request(&form, change, action, &state.person)?;
+        let request = decision_request(&form, action, &state.person)?;
         let answer = probity_review::decide(&state.workspace()?, &request)?;
         state.forget_board();
         Ok(answer)
-    })
-    .await;
-    asked.answer(&state, "changes", found, |frame, answer| pages::preview::decided(frame, &name, answer))
+    });
+    request.answer("changes", found.await, |frame, answer| pages::preview::decided(frame, &name, answer))
 }
 
 fn decision_request(
     form: &FormValues,
-    change: String,
     action: DecisionAction,
     person: &str,
 ) -> Result<DecisionRequest, ServiceError> {
@@ -340,7 +266,7 @@ fn decision_request(
     let add = add.map(|line| line.trim_ascii().to_vec()).filter(|line| !line.is_empty());
     let id = form.text("id").filter(|id| !id.is_empty() && id.len() <= 64).ok_or_else(|| bad("id"))?;
     Ok(DecisionRequest {
-        change,
+        change: form.text("change").unwrap_or_default().to_owned(),
         action,
         by: person.to_owned(),
         shown,
@@ -357,64 +283,48 @@ fn place_of(text: &str) -> Option<(RepoPath, usize)> {
     Some((RepoPath::parse(path.as_bytes()).ok()?, line.parse().ok()?))
 }
 
-async fn why(
-    State(state): State<Shared>,
-    Path(revision): Path<String>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let path = asked.query.bytes("path").and_then(|path| RepoPath::parse(path).ok());
-    let line = asked.query.text("line").and_then(|line| line.parse().ok());
+async fn why(request: PageRequest, Path(revision): Path<String>) -> Response {
+    let path = request.query.bytes("path").and_then(|path| RepoPath::parse(path).ok());
+    let line = request.query.text("line").and_then(|line| line.parse().ok());
     let (Some(path), Some(line)) = (path, line) else {
         let fault = ServiceError::BadInput("the address names no path and line".into());
-        return asked.refusal(&asked.frame(&state, "changes"), &fault);
+        return request.refusal("changes", &fault);
     };
-    let found = ask(&state, move |state| {
+    let found = request.ask(move |state| {
         let workspace = state.workspace()?;
         let answer = probity_review::line_origin(&workspace, Some(&revision), &path, line)?;
         let (first, lines) = probity_review::lines_around(&workspace, &answer, pages::why::LINES_AROUND)?;
         Ok((answer, first, lines))
-    })
-    .await;
-    let frame = asked.frame(&state, "changes");
-    match found {
-        Ok((answer, ..)) if asked.wants_json() => document(&answer),
-        Ok((answer, first, lines)) => page(StatusCode::OK, pages::why::why(&frame, &answer, first, &lines)),
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
+    });
+    request.answer_with(
+        "changes",
+        found.await,
+        |(answer, ..)| answer,
+        |frame, (answer, first, lines)| pages::why::why(frame, answer, *first, lines),
+    )
 }
 
-async fn log(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let from: Option<u64> = asked.query.text("from").and_then(|from| from.parse().ok());
-    let found = ask(&state, move |state| {
+async fn log(request: PageRequest) -> Response {
+    let from: Option<u64> = request.query.text("from").and_then(|from| from.parse().ok());
+    let found = request.ask(move |state| {
         let workspace = state.workspace()?;
         let size = probity_review::log_size(&workspace)?;
         let page = pages::lists::LOG_PAGE_LINES;
         let from = from.unwrap_or(size.saturating_sub(page));
         let lines = probity_review::log_feed(&workspace, from, usize::try_from(page).unwrap_or(0))?;
         Ok((size, from, lines))
+    });
+    request.show("log", found.await, |frame, (size, from, lines)| {
+        pages::lists::log(frame, size, from, &lines)
     })
-    .await;
-    let frame = asked.frame(&state, "log");
-    match found {
-        Ok((size, from, lines)) => page(StatusCode::OK, pages::lists::log(&frame, size, from, &lines)),
-        Err(fault) => asked.refusal(&frame, &fault),
-    }
 }
 
-async fn event_stream(
-    State(state): State<Shared>,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
+async fn event_stream(request: PageRequest) -> Response {
     // Heard from now on, so that nothing falls between what was missed and what comes.
-    let events = state.events.subscribe();
-    let asked = PageRequest::new(headers, query);
-    let last = asked.headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    let from: Option<u64> = last.or(asked.query.text("from")).and_then(|from| from.parse().ok());
-    let missed = ask(&state, move |state| {
+    let events = request.state.events.subscribe();
+    let last = request.headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let from: Option<u64> = last.or(request.query.text("from")).and_then(|from| from.parse().ok());
+    let missed = request.ask(move |state| {
         let workspace = state.workspace()?;
         let size = probity_review::log_size(&workspace)?;
         let from = from.unwrap_or(size);
@@ -424,29 +334,23 @@ async fn event_stream(
         let n_missed = usize::try_from(size - from).unwrap_or(0);
         let lines = Arc::new(probity_review::log_feed(&workspace, from, n_missed)?);
         Ok(PageEvent::Log { size, lines })
-    })
-    .await;
-    match missed {
+    });
+    match missed.await {
         Ok(missed) => events::stream(&missed, events).into_response(),
         Err(fault) => (StatusCode::INTERNAL_SERVER_ERROR, fault.to_string()).into_response(),
     }
 }
 
-async fn find(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = PageRequest::new(headers, query);
-    let wanted = asked.query.text("q").unwrap_or_default().trim().to_owned();
+async fn find(request: PageRequest) -> Response {
+    let wanted = request.query.text("q").unwrap_or_default().trim().to_owned();
     if let Some((path, line)) = place_of(&wanted) {
         return redirect(&format!(
             "/why/worktree?path={}&line={line}",
             crate::url_text::encode(path.as_bytes())
         ));
     }
-    let name = wanted.clone();
-    let found = ask(&state, move |state| probity_review::find_change(&state.workspace()?, &name)).await;
-    match found {
-        Ok(name) => redirect(&pages::change_address(&name.address())),
-        Err(fault) => asked.refusal(&asked.frame(&state, "changes"), &fault),
-    }
+    let found = request.ask(move |state| probity_review::find_change(&state.workspace()?, &wanted)).await;
+    request.respond("changes", found, |_, name| redirect(&pages::change_address(&name.address())))
 }
 
 async fn violation(State(state): State<Shared>) -> StatusCode {
