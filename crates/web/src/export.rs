@@ -1,9 +1,9 @@
 //! One change as one file: readable without a network, with its evidence inside.
 
 use crate::assets::STYLE;
-use crate::pages::change;
 use crate::pages::evidence;
 use crate::pages::findings;
+use crate::pages::{change, change_files};
 use crate::review_context::ReviewContext;
 use crate::untrusted_text::{Untrusted, own_markup};
 use base64::Engine;
@@ -31,7 +31,7 @@ pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError>
     let mut files: Vec<(usize, FileSides)> = Vec::new();
     for (index, path) in context.review.paths.iter().enumerate() {
         if path.folded.is_none() && path.lines_added + path.lines_removed <= MAX_EXPORTED_LINES {
-            files.push((index, change::sides_of(workspace, &context, index)?));
+            files.push((index, change_files::sides_of(workspace, &context, index)?));
         }
     }
     let proof = log_proofs::prove(workspace, &context.review.change, None).ok();
@@ -58,7 +58,7 @@ pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError>
                     (change::exported_verdict(&context))
                     (change::details(&context))
                     @if let Some(found) = &context.findings { (findings::findings_card(&context.review, found, false)) }
-                    (change::all_files(&context, &files))
+                    (change_files::all_files(&context, &files))
                     (evidence::checks_card(&context.review.checks))
                     (evidence::proof_card(&context.review, proof.as_ref()))
                 }

@@ -41,9 +41,7 @@ pub(crate) async fn ledger(request: PageRequest) -> Response {
     request.respond("ledger", found.await, |frame, (listed, changed)| match changed {
         Some(changed) if request.wants_json() => document(&changed),
         None if request.wants_json() => document(&listed),
-        changed => {
-            page(StatusCode::OK, pages::ledger::ledger(frame, &question, &listed, changed.as_ref()))
-        }
+        changed => page(StatusCode::OK, pages::ledger::ledger(frame, &question, &listed, changed.as_ref())),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::page_request::{PageRequest, document, page};
 use crate::pages;
-use crate::pages::merge::PlacePreview;
+use crate::pages::merge_decision::PlacePreview;
 use crate::url_text::FormValues;
 use axum::body::Bytes;
 use axum::extract::Path;
@@ -35,13 +35,13 @@ pub(crate) async fn merges(request: PageRequest) -> Response {
 pub(crate) async fn merge(request: PageRequest, Path(name): Path<String>) -> Response {
     let found = request.ask(move |state| lost_intents::merge_audit(&state.workspace()?, &name)).await;
     let place = request.query.text("place");
-    request.answer("merge", found, |frame, audit| pages::merge::git_merge(frame, audit, place))
+    request.answer("merge", found, |frame, audit| pages::merge_place::git_merge(frame, audit, place))
 }
 
 pub(crate) async fn document_merge(request: PageRequest, Path(name): Path<String>) -> Response {
     let found = request.ask(move |state| lost_intents::document_merge(&state.workspace()?, &name)).await;
     let place = request.query.text("place");
-    request.answer("merge", found, |frame, merge| pages::merge::document_merge(frame, merge, place))
+    request.answer("merge", found, |frame, merge| pages::merge_place::document_merge(frame, merge, place))
 }
 
 fn nothing_pending() -> ServiceError {
@@ -58,7 +58,7 @@ pub(crate) async fn pending_heads(request: PageRequest) -> Response {
     });
     let found = found.await;
     let place = request.query.text("place");
-    request.answer("merge", found, |frame, merge| pages::merge::pending_merge(frame, merge, place))
+    request.answer("merge", found, |frame, merge| pages::merge_place::pending_merge(frame, merge, place))
 }
 
 const HEADS_SUBJECT: (&str, &str, &str) = ("heads", "reduce", "heads");
@@ -81,7 +81,7 @@ pub(crate) async fn merge_heads(request: PageRequest, body: Bytes) -> Response {
         let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
         lost_intents::merge_heads(&state.workspace()?, &form.shown)
     });
-    request.show("merge", found.await, |frame, written| pages::merge::heads_merged(frame, &written))
+    request.show("merge", found.await, |frame, written| pages::merge_decision::heads_merged(frame, &written))
 }
 
 fn no_such_place() -> ServiceError {
@@ -143,13 +143,9 @@ pub(crate) async fn conflict_preview(
     show_preview(&request, &subject, found.await)
 }
 
-fn show_preview(
-    request: &PageRequest,
-    subject: &str,
-    found: Result<PlacePreview, ServiceError>,
-) -> Response {
+fn show_preview(request: &PageRequest, subject: &str, found: Result<PlacePreview, ServiceError>) -> Response {
     request.show("merge", found, |frame, about| {
-        pages::merge::preview(frame, &about, &request.form_token(subject))
+        pages::merge_decision::preview(frame, &about, &request.form_token(subject))
     })
 }
 
@@ -167,8 +163,7 @@ fn place_form(
     (kind, action, merge): (&str, &str, &str),
 ) -> Result<PlaceForm, Box<Response>> {
     let place_of = |form: &FormValues| form.text("place").unwrap_or_default().to_owned();
-    let form =
-        request.own_form("merge", body, |form| form_subject(kind, action, merge, &place_of(form)))?;
+    let form = request.own_form("merge", body, |form| form_subject(kind, action, merge, &place_of(form)))?;
     let Some(shown) = form.text("shown").and_then(|text| text.parse().ok()) else {
         let fault = ServiceError::BadInput("the form has no good `shown`".into());
         return Err(Box::new(request.refusal("merge", &fault)));
@@ -204,7 +199,7 @@ pub(crate) async fn decide_finding(
     request.respond("merge", found, |frame, outcome| match outcome {
         FindingOutcome::Accepted(answer) if request.wants_json() => document(&*answer),
         FindingOutcome::Restored(answer) if request.wants_json() => document(&*answer),
-        outcome => page(StatusCode::OK, pages::merge::finding_decided(frame, &name, &outcome)),
+        outcome => page(StatusCode::OK, pages::merge_decision::finding_decided(frame, &name, &outcome)),
     })
 }
 
@@ -229,5 +224,5 @@ pub(crate) async fn decide_conflict(
         };
         lost_intents::decide_conflict(&state.workspace()?, &request)
     });
-    request.answer("merge", found.await, pages::merge::conflict_decided)
+    request.answer("merge", found.await, pages::merge_decision::conflict_decided)
 }

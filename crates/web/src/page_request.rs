@@ -146,7 +146,8 @@ impl PageRequest {
 
     /// Returns the token that a form of this session about `subject` must bring.
     pub(crate) fn form_token(&self, subject: &str) -> String {
-        let token = self.session.as_ref().and_then(|session| self.state.sessions.form_token(session, subject));
+        let token =
+            self.session.as_ref().and_then(|session| self.state.sessions.form_token(session, subject));
         token.unwrap_or_default()
     }
 

@@ -125,7 +125,7 @@ async fn change(request: PageRequest, Path(name): Path<String>) -> Response {
     let is_split = request.query.text("view") != Some("unified");
     let found = request.ask(move |state| {
         let context = state.keep_review(read_review(state, &name)?);
-        let files = pages::change::first_files(&state.workspace()?, &context)?;
+        let files = pages::change_files::first_files(&state.workspace()?, &context)?;
         Ok((context, files))
     });
     request.answer_with(
@@ -155,11 +155,11 @@ async fn one_file(request: PageRequest, name: String, file: usize) -> Response {
             }
             _ => state.keep_review(read_review(state, &name)?),
         };
-        let sides = pages::change::sides_of(&state.workspace()?, &context, file)?;
+        let sides = pages::change_files::sides_of(&state.workspace()?, &context, file)?;
         Ok((context, sides))
     });
     request.show("changes", found.await, |frame, (context, sides)| {
-        pages::change::one_file(frame, &context, file, &sides, is_split, is_whole)
+        pages::change_files::one_file(frame, &context, file, &sides, is_split, is_whole)
     })
 }
 
@@ -231,11 +231,7 @@ fn find_option<'r>(
     })
 }
 
-async fn decide(
-    request: PageRequest,
-    Path((name, action)): Path<(String, String)>,
-    body: Bytes,
-) -> Response {
+async fn decide(request: PageRequest, Path((name, action)): Path<(String, String)>, body: Bytes) -> Response {
     let Ok(action) = action.parse::<DecisionAction>() else {
         return (StatusCode::NOT_FOUND, "there is no such action\n").into_response();
     };
@@ -314,9 +310,8 @@ async fn log(request: PageRequest) -> Response {
         let lines = probity_review::log_feed(&workspace, from, usize::try_from(page).unwrap_or(0))?;
         Ok((size, from, lines))
     });
-    request.show("log", found.await, |frame, (size, from, lines)| {
-        pages::lists::log(frame, size, from, &lines)
-    })
+    request
+        .show("log", found.await, |frame, (size, from, lines)| pages::lists::log(frame, size, from, &lines))
 }
 
 async fn event_stream(request: PageRequest) -> Response {

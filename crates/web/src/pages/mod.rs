@@ -2,6 +2,7 @@
 
 pub(crate) mod board;
 pub(crate) mod change;
+pub(crate) mod change_files;
 pub(crate) mod code;
 pub(crate) mod diff;
 pub(crate) mod entry;
@@ -12,6 +13,8 @@ pub(crate) mod gate_log;
 pub(crate) mod ledger;
 pub(crate) mod lists;
 pub(crate) mod merge;
+pub(crate) mod merge_decision;
+pub(crate) mod merge_place;
 pub(crate) mod preview;
 mod symbols;
 pub(crate) mod why;
