@@ -1,19 +1,5 @@
-//! Hash chains: every entry names the digest of the entry before it, so that none can be changed, removed or inserted
-//! without it being seen.
-//!
-//! This is the rule alone. `storage::HashChain` keeps the head of a chain in a file; the log of intents and the receipts
-//! are numbered chains and hold each entry against [`check_next`].
-
-use crate::Digest;
-
-/// The last entry of a chain: what it is called, and the digest that the next entry must name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChainHead<Id> {
-    /// The name or the number of the entry.
-    pub id: Id,
-    /// Its digest.
-    pub digest: Digest,
-}
+//! Numbered chains: every entry names the digest of the entry before it, so that none can be changed, removed or inserted
+//! without it being seen. The log of intents and the receipts are such chains.
 
 /// Why an entry cannot follow a numbered chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -21,15 +7,12 @@ pub enum ChainBreak {
     /// An entry is missing, or there are two of one number.
     #[error("entry {found} follows entry {last}")]
     Gap {
-        /// The last entry of the chain.
         last: u64,
-        /// The entry that came next.
         found: u64,
     },
     /// The entry was made for another chain, or one of the two was changed.
     #[error("entry {number} does not name the entry before it")]
     Digest {
-        /// The entry.
         number: u64,
     },
 }
@@ -49,6 +32,7 @@ pub fn check_next<D: PartialEq>(last: u64, digest: &D, number: u64, previous: &D
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Digest;
 
     #[test]
     fn only_the_next_number_with_the_right_digest_follows() {
