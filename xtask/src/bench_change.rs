@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::Duration;
 
 const N_FILES: usize = 10_000;
-const N_OTHER_AGENTS: usize = 1_000;
+pub(crate) const N_OTHER_AGENTS: usize = 1_000;
 const ROUNDS: usize = 15;
 /// Few, because the other server takes seconds per call.
 const PEER_ROUNDS: usize = 3;
@@ -64,17 +64,8 @@ fn measure_change(binary: &Path, place: &Path) -> ChoreResult {
     let root = place.join("repo");
     fs::create_dir_all(&root).map_err(|error| error.to_string())?;
     shell(&root, "git init -q -b main")?;
-    // The other agents start while the tree is small: only their number matters.
     let mut others = ServerProcess::start(binary, &["mcp"], &root)?;
-    others.call("analyze_repository", &json!({}))?;
-    for number in 0..N_OTHER_AGENTS {
-        let wish = json!({
-            "intent": "another change", "agent": format!("agent {number}"), "ttl_seconds": 72_000,
-            "lease_seconds": 600, "allowed_files": [held_path(number)],
-        });
-        let (answer, _) = others.call("start_controlled_change", &wish)?;
-        expect(&answer, "active")?;
-    }
+    start_others(&mut others)?;
     fill(&root)?;
     let mut server = ServerProcess::start(binary, &["mcp"], &root)?;
     server.call("analyze_repository", &json!({}))?;
@@ -95,12 +86,26 @@ fn measure_change(binary: &Path, place: &Path) -> ChoreResult {
     Ok(())
 }
 
+/// Starts the changes of the other agents, while the tree is small: only their number matters.
+pub(crate) fn start_others(server: &mut ServerProcess) -> ChoreResult {
+    server.call("analyze_repository", &json!({}))?;
+    for number in 0..N_OTHER_AGENTS {
+        let wish = json!({
+            "intent": "another change", "agent": format!("agent {number}"), "ttl_seconds": 72_000,
+            "lease_seconds": 600, "allowed_files": [held_path(number)],
+        });
+        let (answer, _) = server.call("start_controlled_change", &wish)?;
+        expect(&answer, "active")?;
+    }
+    Ok(())
+}
+
 fn held_path(number: usize) -> String {
     format!("held/p{:02}/m{number:04}.py", number / 100)
 }
 
 /// Commits 10,000 files, then edits each file that another agent holds.
-fn fill(root: &Path) -> ChoreResult {
+pub(crate) fn fill(root: &Path) -> ChoreResult {
     let write = |name: &str, text: &str| {
         let path = root.join(name);
         let directory = path.parent().unwrap_or(root);
@@ -234,7 +239,7 @@ fn evidence(who: &str, granted: &Value, path: &str) -> Value {
 }
 
 /// Checks the status of an answer by its prefix: `accepted` also covers `accepted_with_external_changes`.
-fn expect(answer: &Value, status: &str) -> ChoreResult {
+pub(crate) fn expect(answer: &Value, status: &str) -> ChoreResult {
     let said = answer["status"].as_str().unwrap_or_default();
     if said.starts_with(status) { Ok(()) } else { Err(format!("not {status}: {answer}")) }
 }

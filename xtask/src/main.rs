@@ -10,6 +10,7 @@ mod bench_contract;
 mod bench_enforce;
 mod bench_hook;
 mod bench_peers;
+mod bench_review;
 mod book;
 mod book_links;
 mod check;
@@ -231,6 +232,12 @@ enum BenchCommand {
     Hook,
     /// Audits of git merges beside `git log --remerge-diff`
     Merges(MergeCloneArgs),
+    /// The review page beside `git diff` and difftastic
+    Review {
+        /// How many changes were finished before
+        #[arg(long, default_value_t = 1_000)]
+        receipts: usize,
+    },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -298,6 +305,7 @@ fn run(chore: Chore) -> ChoreResult {
             BenchCommand::Registry => bench_change::registry(),
             BenchCommand::Enforce { profile } => bench_enforce::enforce(&profile),
             BenchCommand::Hook => bench_hook::hook(),
+            BenchCommand::Review { receipts } => bench_review::review(receipts),
             BenchCommand::Merges(args) => bench::merges(&args.clones, args.merges),
         },
         Chore::Quality(QualityArgs { command: Some(QualityCommand::Merges(args)), .. }) => {
@@ -369,6 +377,7 @@ mod tests {
             "kill ledger",
             "kill landing",
             "bench enforce --profile dev",
+            "bench review --receipts 10",
             "corpus a b --commits 5",
             "check runner",
             "dist --profile dev --archive-only",

@@ -6,15 +6,10 @@
 pub enum ChainBreak {
     /// An entry is missing, or there are two of one number.
     #[error("entry {found} follows entry {last}")]
-    Gap {
-        last: u64,
-        found: u64,
-    },
+    Gap { last: u64, found: u64 },
     /// The entry was made for another chain, or one of the two was changed.
     #[error("entry {number} does not name the entry before it")]
-    Digest {
-        number: u64,
-    },
+    Digest { number: u64 },
 }
 
 /// Checks that the entry `number`, which names `previous`, is the next one of a chain that ends with the entry `last`.
