@@ -129,3 +129,21 @@ fn a_page_and_the_command_line_give_the_same_document() {
     assert_eq!(shown, repo.ask(&["review", "show", &run]).json);
     assert_eq!(shown["state"], "failed");
 }
+
+/// A directory of a large change is one row beside the files; what is outside the scope keeps a row of its own.
+#[test]
+fn a_large_change_is_listed_by_directory() {
+    let repo = Repo::new();
+    let script = "for n in $(seq 100 399); do echo $n > src/n$n.txt; done; mkdir docs/x; echo a > docs/x/one; echo b > docs/x/two";
+    let outcome = repo.run_with(&["--scope", "src/**"], script);
+    let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
+    let server = UiServer::start(&repo, &[]);
+    let cookie = server.enter(&server.link);
+    let page = server.get(&format!("/c/{run}"), &cookie).text;
+    let (_, rest) = page.split_once("<nav class=\"card tree\"").expect("a tree of paths");
+    let (tree, _) = rest.split_once("</nav>").expect("its end");
+    assert!(tree.contains("src/</span>") && tree.contains("300 files"), "the directory has a row");
+    assert!(tree.contains(">one</span>") && tree.contains(">two</span>"), "outside paths have rows");
+    assert!(!tree.contains("n250.txt"), "files of the directory have none");
+    assert_eq!(page.matches("id=\"f-").count(), outcome.delta().len(), "every file has its card");
+}

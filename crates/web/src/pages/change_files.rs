@@ -20,8 +20,8 @@ const MAX_ROWS_AT_ONCE: usize = 400;
 const MAX_FILES_AT_ONCE: usize = 8;
 /// Letters of a digest that name what was shown.
 const SHOWN_PREFIX_LETTERS: usize = 16;
-/// Paths in the tree beside the files.
-const MAX_TREE_ROWS: usize = 1_000;
+/// More paths beside the files are joined by directory; outside paths never are.
+const MAX_TREE_PATHS: usize = 200;
 
 /// Returns both contents of the file with this number.
 pub(crate) fn sides_of(
@@ -90,22 +90,38 @@ pub(super) fn work(context: &ReviewContext, files: &[(usize, FileSides)], is_spl
     }
 }
 
-/// The changed paths by directory.
+/// The changed paths by directory. In a large change a directory is one row that leads to its first file.
 fn path_tree(review: &ChangeReview) -> Markup {
-    let mut last = String::new();
+    let is_large = review.paths.len() > MAX_TREE_PATHS;
+    let paths: Vec<(usize, &ReviewPath)> = review.paths.iter().enumerate().collect();
+    let directories = paths.chunk_by(|(_, one), (_, next)| one.path.parent() == next.path.parent());
     html! {
         ul {
-            @for (index, path) in review.paths.iter().enumerate().take(MAX_TREE_ROWS) {
-                @let shown = path.path.to_string();
-                @let (directory, name) = shown.rsplit_once('/').unwrap_or(("", shown.as_str()));
-                @if directory != last && !directory.is_empty() { li { span.dir { (directory) "/" } } }
-                @let (symbol, class, words) = fate_marks(path.fate);
-                li { a href={ "#f-" (index) } { (glyph(symbol, class)) span { (name) } @if path.fate != PathFate::Inside { span.sr { (words) } } span.pm { (path.lines_added + path.lines_removed) } } }
-                @let () = { directory.clone_into(&mut last); };
+            @for files in directories {
+                @let (joined, alone): (Vec<_>, Vec<_>) = files.iter().copied().partition(|(_, path)| is_large && path.fate != PathFate::Outside);
+                @if let Some((first, path)) = joined.first() {
+                    @let lines: usize = joined.iter().map(|(_, path)| path.lines_added + path.lines_removed).sum();
+                    li { a href={ "#f-" (first) } { span {} span { (directory_text(&path.path)) } span.pm { (count(joined.len(), "file")) ", " (lines) } } }
+                } @else if let Some((_, path)) = alone.first().filter(|(_, path)| path.path.parent().is_some()) {
+                    li { span.dir { (directory_text(&path.path)) } }
+                }
+                @for (index, path) in alone { (path_row(index, path)) }
             }
-            @if review.paths.len() > MAX_TREE_ROWS { li { span.dir { "and " (review.paths.len() - MAX_TREE_ROWS) " more" } } }
         }
     }
+}
+
+fn path_row(index: usize, path: &ReviewPath) -> Markup {
+    let (symbol, class, words) = fate_marks(path.fate);
+    let shown = path.path.to_string();
+    let name = shown.rsplit('/').next().unwrap_or(&shown);
+    html! {
+        li { a href={ "#f-" (index) } { (glyph(symbol, class)) span { (name) } @if path.fate != PathFate::Inside { span.sr { (words) } } span.pm { (path.lines_added + path.lines_removed) } } }
+    }
+}
+
+fn directory_text(path: &RepoPath) -> String {
+    path.parent().map_or_else(|| "./".to_owned(), |directory| format!("{directory}/"))
 }
 
 fn kind_words(path: &ReviewPath) -> &'static str {
@@ -169,9 +185,10 @@ fn shown_prefix(context: &ReviewContext) -> String {
 /// address from the page; without one, the link opens the file alone.
 fn waiting_card(index: usize, path: &ReviewPath) -> Markup {
     let (symbol, class, _) = fate_marks(path.fate);
+    let is_outside = path.fate == PathFate::Outside;
     html! {
-        section.card.file.wait.o[path.fate == PathFate::Outside] id={ "f-" (index) } tabindex="-1" {
-            header { (glyph(symbol, class)) a href={ "?file=" (index) } data-load="1" { (path_text(&path.path)) } b { (path.lines_added + path.lines_removed) } }
+        section.card.file.wait.o[is_outside] id={ "f-" (index) } tabindex="-1" {
+            header { @if is_outside { (glyph(symbol, class)) } a href={ "?file=" (index) } data-load="1" { (path_text(&path.path)) } b { (path.lines_added + path.lines_removed) } }
         }
     }
 }
