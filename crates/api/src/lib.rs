@@ -149,5 +149,6 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<change::TeamChangeAnswer>(),
     SchemaEntry::of::<change::TeamStatusAnswer>(),
     SchemaEntry::of::<change::TeamLandedAnswer>(),
+    SchemaEntry::of::<change::TeamLogAcceptedAnswer>(),
     SchemaEntry::of::<work::WorkReport>(),
 ];

@@ -1,7 +1,7 @@
 //! Checks that everything that change control needs is in place; each check says what to do if it is not.
 
 use crate::agents::is_registered;
-use crate::registry::{HandleStore, IntentService, audit};
+use crate::registry::{HandleStore, IntentService, audit, published_log};
 use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
 use probity_core::ReasonCode;
@@ -192,6 +192,7 @@ fn secrets(workspace: &Workspace) -> DoctorCheckup {
 fn log(workspace: &Workspace) -> DoctorCheckup {
     let whole = || {
         transparency_log::check_lists(&workspace.state)?;
+        published_log::check(&workspace.state)?;
         let store = workspace.state.store()?;
         store.check_leaves(0)?;
         Ok(store.log_head()?)

@@ -3,16 +3,16 @@
 use crate::clone_registration::{CLONES_SPACE, forget, parse_record, register};
 use crate::landing;
 use crate::registry::view::is_of_this_tree;
-use crate::registry::{Caller, IntentService, LocalHost, RegistryHost, pending};
+use crate::registry::{Caller, IntentService, LocalHost, RegistryHost, TreeFacts, pending, published_log};
 use crate::team_context::{JoinedRules, TeamContext};
 use probity_api::change::{
-    TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamStatusAnswer, TeamStoreMember, TeamView,
-    TeamWarning, WaitingChange,
+    TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamLogAcceptedAnswer, TeamStatusAnswer,
+    TeamStoreMember, TeamView, TeamWarning, WaitingChange,
 };
 use probity_core::ReasonCode;
-use probity_core::text::count;
+use probity_core::text::{count, short_id};
 use probity_intents::IntentStatus;
-use probity_intents::registry::Intent;
+use probity_intents::registry::{EventSeq, Intent, IntentRegistry, RegistryAction};
 use probity_policy::{TeamRules, TeamStoreKind};
 use probity_storage::{StoreError, durable};
 use probity_team::{StoreCheckup, TeamMemberState, TeamMembership, TeamStoreAddress};
@@ -165,12 +165,14 @@ pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
         let began = Instant::now();
         store.log(probity_workspace::transparency_log::INTENT_LOG).head()?;
         round_trip_ms = u64::try_from(began.elapsed().as_millis()).ok();
+        let logs = service.registry().clone_logs();
         for (name, value) in store.refs(CLONES_SPACE).list()? {
             let Some(record) = parse_record(&value) else { continue };
             let is_of_clone = |intent: &&Intent| intent.owner.session.as_ref() == Some(&record.session);
             clones.push(TeamClone {
                 n_open: open_changes(&service).filter(is_of_clone).count(),
                 is_here: name == identity.clone,
+                n_log_entries: logs.get(&name).map(|log| log.head.size),
                 clone: name,
                 host: record.host,
                 since: record.since,
@@ -197,7 +199,7 @@ pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
         n_landing: registry.open_intents().count() - open_changes(&service).count(),
         n_pending,
         members: checkup.members.into_iter().map(member_view).collect(),
-        warnings: checkup.warnings.into_iter().map(warning_view).collect(),
+        warnings: log_warnings(registry).chain(checkup.warnings.into_iter().map(warning_view)).collect(),
         clones,
     };
     Ok(TeamStatusAnswer { team: Some(view), next_step })
@@ -210,6 +212,49 @@ fn member_view(member: TeamMemberState) -> TeamStoreMember {
 
 fn warning_view((what, next_step): (String, &'static str)) -> TeamWarning {
     TeamWarning { what, next_step: next_step.to_owned() }
+}
+
+/// Says which clones published a log that contradicts what they published before.
+fn log_warnings(registry: &IntentRegistry) -> impl Iterator<Item = TeamWarning> {
+    published_log::breaches(registry.clone_logs()).map(|(clone, log, breach)| TeamWarning {
+        what: published_log::breach_words(clone, log, breach),
+        next_step: format!(
+            "look at that machine (`probity log show`); `probity team accept-log {} --why TEXT` once it is explained",
+            short_id(clone)
+        ),
+    })
+}
+
+/// Takes the contradiction in the log of a clone as known, with the reason, for the whole team.
+pub fn accept_log(
+    workspace: &Workspace,
+    caller: &Caller,
+    clone: &str,
+    why: &str,
+) -> Result<TeamLogAcceptedAnswer, ServiceError> {
+    if TeamMembership::of(&workspace.state)?.is_none() {
+        return Err(in_no_team());
+    }
+    let mut service = IntentService::open(workspace)?;
+    service.require_store()?;
+    let found: Vec<(String, EventSeq, String)> = published_log::breaches(service.registry().clone_logs())
+        .filter(|(name, ..)| name.starts_with(clone))
+        .map(|(name, log, breach)| {
+            (name.to_owned(), breach.seq, published_log::breach_words(name, log, breach))
+        })
+        .collect();
+    let [(clone, breach, accepted)] = &found[..] else {
+        let detail = match found.len() {
+            0 => format!("no log of a clone `{clone}` contradicts what it published before"),
+            n => format!("`{clone}` names {n} clones: give more of the name"),
+        };
+        return Err(ServiceError::Missing(detail));
+    };
+    let by = service.owner_of(caller)?;
+    let (clone, why) = (clone.clone(), why.to_owned());
+    let action = RegistryAction::AcceptLog { clone: clone.clone(), breach: *breach, why: why.clone() };
+    service.execute(&by, action, &TreeFacts::default())?;
+    Ok(TeamLogAcceptedAnswer { clone, accepted: accepted.clone(), why })
 }
 
 /// Returns the intents that are not finished.

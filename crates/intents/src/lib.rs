@@ -9,12 +9,14 @@
 //! * [`start_decision`]: decides whether a start is granted. [`RunClaim`]: conflicts between governed runs
 //!   and intents.
 //! * [`coherence`]: how claims of different trees relate, and whether a tree has what others finished.
+//! * [`clone_logs`]: whether the own logs of the clones of a team only grew.
 //! * [`hygiene_finish`]: attributes each uncommitted path of a shared tree.
 //! * [`registry`]: the registry of intents as a fold of its log: `decide` and `apply`.
 //! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
 mod base;
 mod check;
+pub mod clone_logs;
 pub mod coherence;
 pub mod hygiene;
 mod owner;

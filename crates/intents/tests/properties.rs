@@ -95,7 +95,7 @@ fn action(world: &World, step: &Step) -> RegistryAction {
             allowed_related: [].into(),
             why: "more".into(),
         },
-        _ if step.queue => RegistryAction::Collect { retention_seconds: 200 },
+        _ if step.queue => RegistryAction::Collect { retention_seconds: 200, keep_closed: Some(2) },
         _ => RegistryAction::Recover { intent_id: id(&name), lease_seconds: 60, ttl_seconds: 90 },
     }
 }

@@ -17,6 +17,22 @@ fn code<T: std::fmt::Debug>(result: Result<T, CommandRefusal>) -> &'static str {
 }
 
 #[test]
+fn the_registry_of_a_team_keeps_few_closed_intents() {
+    let (mut world, ann) = (World::default(), owner("ann", 1));
+    for n in 0..20 {
+        let id = format!("i{n}");
+        let granted = world.run(10, &ann, start(&id, &["a"], Block)).expect("granted");
+        world.run(10, &ann, release(&id, granted.seq)).expect("released");
+    }
+    assert_eq!(world.registry.n_forgettable(5), 15);
+    let collect = RegistryAction::Collect { retention_seconds: u64::MAX, keep_closed: Some(5) };
+    world.run(11, &ann, collect).expect("collected");
+    let kept: Vec<&str> = world.registry.intents().map(|intent| intent.id.as_str()).collect();
+    assert_eq!(kept, ["i15", "i16", "i17", "i18", "i19"], "the newest");
+    assert_eq!(world.registry.n_forgettable(5), 0);
+}
+
+#[test]
 fn a_claim_is_granted_and_a_blocked_start_leaves_nothing() {
     let (a, b) = (owner("a", 1), owner("b", 2));
     let mut world = World::default();
@@ -178,7 +194,7 @@ fn what_is_over_is_collected_and_later_forgotten() {
     let mut world = World::default();
     let held = world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
     assert_eq!(code(world.run(120, &a, release("i-a", held.seq))), "expired");
-    let collect = || RegistryAction::Collect { retention_seconds: 100 };
+    let collect = || RegistryAction::Collect { retention_seconds: 100, keep_closed: None };
     world.run(120, &owner("gc", 5), collect()).expect("collected");
     assert_eq!(world.registry.intent(&id("i-a")).map(|it| it.status), Some(IntentStatus::Expired));
     assert_eq!(world.registry.notices(&a).len(), 1);

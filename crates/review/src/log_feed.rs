@@ -125,6 +125,9 @@ fn intent_line(service: Option<&IntentService>, event: &RegistryEvent, line: Log
         RegistryChange::Cleared { .. } => format!("gave up: {about}"),
         RegistryChange::Recovered { .. } => format!("took over: {about}"),
         RegistryChange::Collected { .. } => "closed old intents were removed".to_owned(),
+        RegistryChange::LogAccepted { clone, why, .. } => {
+            format!("accepted the log of clone {}: {why}", short_id(clone))
+        }
     };
     LogFeedLine {
         words,

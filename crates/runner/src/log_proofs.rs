@@ -2,6 +2,7 @@
 
 use crate::{bundles, keys};
 use probity_api::govern::log::{LogCheckpoint, LogConsistency, LogLine, LogOverview, LogWitnessing};
+use probity_changes::registry::published_log;
 use probity_core::merkle::{LogLeaf, TreeHead, verify_consistency};
 use probity_core::{ReasonCode, json};
 use probity_evidence::checkpoint::NoteVerdict;
@@ -118,6 +119,7 @@ pub fn prove(
 /// Returns the log and its newest `limit` entries, after checking everything that it lists.
 pub fn overview(workspace: &Workspace, limit: usize) -> Result<LogOverview, ServiceError> {
     transparency_log::check_lists(&workspace.state)?;
+    published_log::check(&workspace.state)?;
     let (store, LogHead { origin, tree }) = open(workspace)?;
     store.check_leaves(0)?;
     let mut entries = BTreeMap::new();
@@ -131,7 +133,8 @@ pub fn overview(workspace: &Workspace, limit: usize) -> Result<LogOverview, Serv
             last.push(LogLine { index: listed.number, log, seq, name, leaf_hash });
         }
     }
-    Ok(LogOverview { origin, head: tree, entries, last })
+    let clone_breaches = published_log::last_known_breaches(&workspace.state)?;
+    Ok(LogOverview { origin, head: tree, entries, last, clone_breaches })
 }
 
 /// Returns the checkpoint of the first `size` entries, or of all.

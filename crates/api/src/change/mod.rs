@@ -36,6 +36,6 @@ pub use start::{
 };
 pub use status::{DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer};
 pub use team::{
-    LandedChange, TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamStatusAnswer,
-    TeamStoreMember, TeamView, TeamWarning, WaitingChange,
+    LandedChange, TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamLogAcceptedAnswer,
+    TeamStatusAnswer, TeamStoreMember, TeamView, TeamWarning, WaitingChange,
 };

@@ -153,4 +153,20 @@ pub struct TeamClone {
     pub is_here: bool,
     /// The number of its open intents.
     pub n_open: usize,
+    /// The number of entries of its own log (evidence, receipts, ledger) when it last wrote an event; null if it published none.
+    pub n_log_entries: Option<u64>,
+}
+
+/// A contradiction in the log of a clone that was taken as known: the answer of `probity team accept-log`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamLogAcceptedAnswer {
+    /// The random name of the clone.
+    pub clone: String,
+    /// What its log showed.
+    pub accepted: String,
+    pub why: String,
+}
+
+impl Answer for TeamLogAcceptedAnswer {
+    const SCHEMA: &'static str = "probity/team-log-accepted/v1";
 }

@@ -22,6 +22,9 @@ pub struct LogOverview {
     pub entries: BTreeMap<String, u64>,
     /// The newest entries, newest last.
     pub last: Vec<LogLine>,
+    /// In a team: clones whose own log contradicts what they published before, as far as the events of the team were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clone_breaches: Vec<String>,
 }
 
 impl Answer for LogOverview {

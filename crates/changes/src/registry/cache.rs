@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// JSON, because events are tagged by a member, which binary formats cannot read.
-const INTENTS_CACHE: CacheKind = CacheKind { name: "intents", version: 6 };
+const INTENTS_CACHE: CacheKind = CacheKind { name: "intents", version: 7 };
 /// How many events the file may lag behind, plus one for every [`INTENTS_PER_LAG_EVENT`] intents. Writing costs in
 /// proportion to the intents, and must not cost more than the appends.
 const MIN_LAG_EVENTS: u64 = 64;

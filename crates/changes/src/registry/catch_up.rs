@@ -10,8 +10,11 @@ use probity_workspace::ServiceError;
 use serde::Deserialize;
 
 pub(super) const EVENTS_PER_READ: usize = 1_000;
-/// How many events of a shared log are between two cuts.
-pub(super) const EVENTS_PER_CUT: u64 = 1_000;
+/// How many events of a shared log are between two cuts at least. A snapshot costs in proportion to its intents, and must not
+/// cost more than the events that it stands for.
+pub(super) const EVENTS_PER_CUT: u64 = 250;
+/// How many commands the snapshot of a cut repeats; the store knows the others itself until the next cut.
+const COMMANDS_PER_CUT: usize = 50;
 
 impl IntentService {
     /// Reads new events.
@@ -54,8 +57,8 @@ impl IntentService {
     pub(super) fn cut_if_due(&self) {
         let head = self.registry.head().seq.0;
         if self.is_shared
-            && head.is_multiple_of(EVENTS_PER_CUT)
-            && let Ok(bytes) = serde_json::to_vec(&self.registry.snapshot())
+            && head.is_multiple_of(events_per_cut(self.registry.n_intents()))
+            && let Ok(bytes) = serde_json::to_vec(&self.registry.snapshot_with_commands(COMMANDS_PER_CUT))
             && let Err(error) = self.log.cut(head, &bytes)
         {
             tracing::debug!(%error, "the log was not cut");
@@ -153,6 +156,12 @@ impl IntentService {
             cache.save_if_behind(&self.registry);
         }
     }
+}
+
+/// Returns how many events are between two cuts of a log with this many intents: all writers agree on the places.
+pub(super) fn events_per_cut(n_intents: usize) -> u64 {
+    let least = u64::try_from(n_intents).unwrap_or(u64::MAX / 2).div_ceil(EVENTS_PER_CUT).max(1);
+    EVENTS_PER_CUT.saturating_mul(least.next_power_of_two())
 }
 
 /// Returns the form of an event or a snapshot that is newer than this program.

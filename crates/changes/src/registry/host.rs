@@ -7,9 +7,11 @@
 //! that a process has the same start time wherever it is probed. If that is impossible, there is no start time and
 //! the process counts as alive (law 15).
 
+use super::published_log;
+use probity_intents::clone_logs::{CloneLogHead, CloneLogs};
 use probity_intents::{IntentOwner, ProcessProbe, Timestamp};
-use probity_workspace::clock;
 use probity_workspace::clone_identity::CloneIdentity;
+use probity_workspace::{ServiceError, StateDirectory, clock};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -37,6 +39,12 @@ pub trait RegistryHost: Send + Sync {
     /// Sessions of this clone that ended with an earlier boot of this machine.
     fn ended_sessions(&self) -> BTreeSet<String> {
         BTreeSet::new()
+    }
+
+    /// Returns the head of this clone's own log for the events of its team; `None` if nothing is new since the last one
+    /// that was published.
+    fn clone_log(&self, _published: &CloneLogs) -> Result<Option<CloneLogHead>, ServiceError> {
+        Ok(None)
     }
 
     /// Waits before a command is tried again.
@@ -82,7 +90,16 @@ impl RegistryHost for LocalHost {
 
 /// This machine, as one clone on it sees it.
 #[derive(Debug, Clone)]
-pub struct CloneHost(pub CloneIdentity);
+pub struct CloneHost {
+    identity: CloneIdentity,
+    state: StateDirectory,
+}
+
+impl CloneHost {
+    pub fn new(identity: CloneIdentity, state: &StateDirectory) -> Self {
+        Self { identity, state: state.clone() }
+    }
+}
 
 impl RegistryHost for CloneHost {
     fn now(&self) -> Timestamp {
@@ -102,11 +119,15 @@ impl RegistryHost for CloneHost {
     }
 
     fn session(&self) -> Option<&str> {
-        Some(&self.0.session)
+        Some(&self.identity.session)
     }
 
     fn ended_sessions(&self) -> BTreeSet<String> {
-        self.0.ended_sessions()
+        self.identity.ended_sessions()
+    }
+
+    fn clone_log(&self, published: &CloneLogs) -> Result<Option<CloneLogHead>, ServiceError> {
+        published_log::head(&self.state, &self.identity.clone, published)
     }
 }
 

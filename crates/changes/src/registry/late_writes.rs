@@ -2,8 +2,10 @@
 
 use super::tests::owner;
 use super::*;
+use probity_intents::registry::RegistryAction;
 use probity_intents::{IntentId, ProcessProbe, Timestamp};
 use probity_storage::memory_store::{MemoryStore, WriteFate};
+use probity_storage::ports::{AppendOutcome, EventRecord, StorageEngine as _};
 use std::sync::{Mutex, MutexGuard};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

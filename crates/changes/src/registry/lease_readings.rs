@@ -26,7 +26,7 @@ struct LeaseReading {
 }
 
 /// The life and the lease that an appended event gave.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct BegunLife {
     pub(super) intent_id: IntentId,
     pub(super) life: u64,

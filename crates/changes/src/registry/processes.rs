@@ -7,7 +7,9 @@
 use super::tests::{clear, owner, start, tree};
 use super::*;
 use probity_intents::IntentStatus;
+use probity_intents::registry::Intent;
 use probity_intents::registry::RegistryChange;
+use probity_workspace::Workspace;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 

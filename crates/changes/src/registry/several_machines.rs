@@ -10,12 +10,14 @@ use super::catch_up::parse;
 use super::tests::owner;
 use super::*;
 use probity_intents::coherence::{LineChange, PathContent};
+use probity_intents::registry::{CommandRefusal, RegistryAction, RegistryChange};
 use probity_intents::registry::{IntentBase, IntentDeclaration};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_intents::{
     IntentId, IntentScope, IntentStatus, ProcessProbe, ReleasedWork, ScopeEntry, SharedOverlap, Timestamp,
 };
 use probity_storage::memory_store::{MemoryStore, WriteFate};
+use probity_storage::ports::{AppendOutcome, EventRecord, StorageEngine};
 use probity_storage::ports::{ObjectStore, RefStore};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -440,7 +442,7 @@ impl Simulation {
         let action = match self.dice.roll(3) {
             0 => RegistryAction::Clear { intent_id },
             1 => RegistryAction::Recover { intent_id, lease_seconds: 60, ttl_seconds: LIFE_SECONDS },
-            _ => RegistryAction::Collect { retention_seconds: 10 * DAY_SECONDS },
+            _ => RegistryAction::Collect { retention_seconds: 10 * DAY_SECONDS, keep_closed: None },
         };
         let _ = self.act(who, action);
     }

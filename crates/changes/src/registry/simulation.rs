@@ -8,10 +8,12 @@
 use super::catch_up::parse;
 use super::tests::owner;
 use super::*;
+use probity_intents::registry::{CommandRefusal, Intent, RegistryAction};
 use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryChange};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_intents::{IntentId, IntentScope, IntentStatus, ProcessProbe, ScopeEntry, Timestamp, overlap};
 use probity_storage::memory_store::{MemoryStore, WriteFate};
+use probity_storage::ports::{AppendOutcome, EventRecord, StorageEngine};
 use probity_storage::ports::{ObjectStore, RefStore};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,10 +1,15 @@
 //! Tests the loop on an in-memory and a real store: lost replies, races, caches, damage.
 
+use super::command_loop::MIN_INTENTS_TO_TIDY;
 use super::*;
+use probity_intents::CommandId;
 use probity_intents::registry::{IntentBase, IntentDeclaration};
+use probity_intents::registry::{RegistryAction, RegistryCommand};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_intents::{IntentId, IntentScope, IntentStatus, Ownership, ProcessProbe, ScopeEntry, Timestamp};
 use probity_storage::memory_store::{MemoryStore, WriteFate};
+use probity_storage::ports::StorageEngine as _;
+use probity_workspace::Workspace;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A host with a manual clock on which every process with an odd pid is dead.
@@ -109,7 +114,7 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
     let head = shell.registry().head();
     // The intent is still known, so the rules refuse it as a new one; without it they would grant it again.
     assert_eq!(code(shell.execute_command(&first, &tree())), "intent_exists");
-    let collect = RegistryAction::Collect { retention_seconds: 0 };
+    let collect = RegistryAction::Collect { retention_seconds: 0, keep_closed: None };
     shell.execute(&by, collect, &tree()).expect("collected");
     let again = shell.execute_command(&first, &tree()).expect("is known");
     assert!(again.repeated && again.event == granted.event, "{again:?}");

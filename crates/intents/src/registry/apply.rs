@@ -26,6 +26,9 @@ impl IntentRegistry {
         self.head = RegistryHead { seq: event.seq, digest };
         self.remember(event);
         self.remove_delivered_notices(event);
+        if let Some(published) = &event.clone_log {
+            self.clone_logs.note(published, event.seq, &event.by);
+        }
         match &event.change {
             RegistryChange::Granted { declaration, displaced, passed, announced, lacks } => {
                 self.displace(event, displaced, &declaration.intent_id);
@@ -89,6 +92,7 @@ impl IntentRegistry {
                 self.recover(event, intent_id, *lease, *expires_at);
             }
             RegistryChange::Collected { expired, forgotten } => self.collect(event, expired, forgotten),
+            RegistryChange::LogAccepted { clone, breach, .. } => self.clone_logs.accept(clone, *breach),
         }
     }
 

@@ -3,6 +3,7 @@
 //! The two are separate, so that a repeated command stays the same command although time has passed.
 
 use super::{EventSeq, IntentBase};
+use crate::clone_logs::CloneLogHead;
 use crate::coherence::{ReleasedWork, StaleBaseRule, TreeContents};
 use crate::owner::{IntentOwner, ProcessProbe, Timestamp};
 use crate::record::{CommandId, IntentId, PeerIntent, TaskKey};
@@ -24,6 +25,8 @@ pub const MAX_LEASE_SECONDS: u64 = 600;
 pub const MAX_HOLD_SECONDS: u64 = 7 * 86_400;
 pub(super) const MAX_SCOPE_ENTRIES: usize = 10_000;
 pub(super) const MAX_OPEN_INTENTS: usize = 10_000;
+/// How many intents one event collects: it must stay far below the size of a stored value.
+pub(super) const MAX_COLLECTED_INTENTS: usize = 2_000;
 
 /// A change that an agent declares.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +124,12 @@ pub enum RegistryAction {
     Collect {
         /// How long closed intents are kept.
         retention_seconds: u64,
+        /// How many closed intents are kept at most, besides those whose work is still to land. All if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep_closed: Option<usize>,
     },
+    /// Takes a contradiction in the log of a clone as known. Anybody may have looked.
+    AcceptLog { clone: String, breach: EventSeq, why: String },
 }
 
 /// What the caller's host observed when the command was given.
@@ -148,6 +156,8 @@ pub struct CommandContext {
     pub tree: TreeContents,
     /// What happens to a start whose base lacks work of the line.
     pub stale_base: StaleBaseRule,
+    /// In a team: the head of this clone's own log, if it is another one than it last published.
+    pub clone_log: Option<CloneLogHead>,
 }
 
 impl CommandContext {

@@ -1,11 +1,11 @@
 //! Decides commands: returns the event that would carry a command out, or a refusal. Changes nothing.
 
-use super::command::{MAX_HOLD_SECONDS, MAX_OPEN_INTENTS, MAX_SCOPE_ENTRIES};
+use super::command::{MAX_COLLECTED_INTENTS, MAX_HOLD_SECONDS, MAX_OPEN_INTENTS, MAX_SCOPE_ENTRIES};
 use super::queue::is_gone;
 use super::{
-    CommandContext, CommandRefusal, EventSeq, Intent, IntentAmendment, IntentBase, IntentDeclaration,
-    IntentRegistry, MAX_LEASE_SECONDS, MAX_TTL_SECONDS, MIN_LEASE_SECONDS, MIN_TTL_SECONDS, NoticeKind,
-    OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
+    CommandContext, CommandRefusal, EVENT_FORM, EventSeq, Intent, IntentAmendment, IntentBase,
+    IntentDeclaration, IntentRegistry, MAX_LEASE_SECONDS, MAX_TTL_SECONDS, MIN_LEASE_SECONDS,
+    MIN_TTL_SECONDS, NoticeKind, OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
 };
 use crate::coherence::{ClaimRelation, ReleasedWork};
 use crate::owner::{IntentOwner, Lease, Ownership};
@@ -47,7 +47,7 @@ impl IntentRegistry {
             return Ok(CommandDecision::Nothing);
         };
         Ok(CommandDecision::Append(Box::new(RegistryEvent {
-            form: change.form(),
+            form: if seen.clone_log.is_some() { EVENT_FORM } else { change.form() },
             seq: self.head.seq.next(),
             prev: self.head.digest,
             at: seen.now,
@@ -55,6 +55,7 @@ impl IntentRegistry {
             request,
             by: command.by.clone(),
             notices: self.notices_with_lapse(&command.by, seen, &change),
+            clone_log: seen.clone_log.clone(),
             change,
         })))
     }
@@ -113,7 +114,14 @@ impl CommandDecider<'_> {
             RegistryAction::Recover { intent_id, lease_seconds, ttl_seconds } => {
                 self.recover(intent_id, *lease_seconds, *ttl_seconds).map(Some)
             }
-            RegistryAction::Collect { retention_seconds } => Ok(self.collect(*retention_seconds)),
+            RegistryAction::Collect { retention_seconds, keep_closed } => {
+                Ok(self.collect(*retention_seconds, *keep_closed))
+            }
+            RegistryAction::AcceptLog { clone, breach, why } => {
+                let known = self.registry.clone_logs.breach_of(clone).filter(|known| known.seq == *breach);
+                let (clone, why) = (clone.clone(), why.clone());
+                Ok(known.map(|_| RegistryChange::LogAccepted { clone, breach: *breach, why }))
+            }
         }
     }
 
@@ -364,13 +372,18 @@ impl CommandDecider<'_> {
         })
     }
 
-    fn collect(&self, retention_seconds: u64) -> Option<RegistryChange> {
+    fn collect(&self, retention_seconds: u64, keep_closed: Option<usize>) -> Option<RegistryChange> {
         let now = self.seen.now;
         let pick = |wanted: &dyn Fn(&Intent) -> bool| -> BTreeSet<IntentId> {
-            self.registry.intents().filter(|intent| wanted(intent)).map(|intent| intent.id.clone()).collect()
+            let found = self.registry.intents().filter(|intent| wanted(intent));
+            found.take(MAX_COLLECTED_INTENTS).map(|intent| intent.id.clone()).collect()
         };
         let expired = pick(&|intent| !intent.status.is_closed() && intent.is_over(self.seen));
-        let forgotten = pick(&|it| it.closed_at.is_some_and(|at| at.plus_seconds(retention_seconds) <= now));
+        let newest = keep_closed.and_then(|n| self.registry.first_kept_closed(n));
+        let forgotten = pick(&|it| {
+            it.closed_at.is_some_and(|at| at.plus_seconds(retention_seconds) <= now)
+                || newest.is_some_and(|newest| self.registry.is_forgettable(it, newest))
+        });
         (!expired.is_empty() || !forgotten.is_empty())
             .then_some(RegistryChange::Collected { expired, forgotten })
     }

@@ -2,6 +2,7 @@
 //! inserting an event is detected.
 
 use super::{EventSeq, IntentAmendment, IntentBase, IntentDeclaration};
+use crate::clone_logs::CloneLogHead;
 use crate::coherence::ReleasedWork;
 use crate::owner::{IntentOwner, Lease, Timestamp};
 use crate::record::{CommandId, IntentId};
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 /// and a registry without it would grant what others hold.
 pub const EVENT_FORM: u32 = 2;
 
-/// The form of events that have nothing of lines, landings and overlaps.
+/// The form of events that have nothing of lines, landings, overlaps and the logs of clones.
 const FIRST_EVENT_FORM: u32 = 1;
 
 const fn first_form() -> u32 {
@@ -49,6 +50,9 @@ pub struct RegistryEvent {
     pub by: IntentOwner,
     /// Notices delivered to this owner with the response; they are not repeated.
     pub notices: Vec<OwnerNotice>,
+    /// In a team: the head of the own log of the clone that wrote the event, if it is another one than it last published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clone_log: Option<CloneLogHead>,
     /// The change it makes.
     pub change: RegistryChange,
 }
@@ -163,6 +167,15 @@ pub enum RegistryChange {
         /// Closed intents that are no longer kept.
         forgotten: BTreeSet<IntentId>,
     },
+    /// Somebody looked at a contradiction in the log of a clone and accepted it.
+    LogAccepted {
+        /// The name of the clone.
+        clone: String,
+        /// The event that showed the contradiction.
+        breach: EventSeq,
+        /// The reason given.
+        why: String,
+    },
 }
 
 /// Why an intent was closed by someone other than its owner.
@@ -253,7 +266,7 @@ impl RegistryChange {
             }
             Self::Amended { announced, .. } => !announced.is_empty(),
             Self::Released { work, .. } => work.is_some(),
-            Self::Landed { .. } => true,
+            Self::Landed { .. } | Self::LogAccepted { .. } => true,
             _ => false,
         };
         if is_new { EVENT_FORM } else { FIRST_EVENT_FORM }
@@ -270,7 +283,7 @@ impl RegistryChange {
             | Self::Landed { intent_id, .. }
             | Self::Cleared { intent_id }
             | Self::Recovered { intent_id, .. } => Some(intent_id),
-            Self::Collected { .. } => None,
+            Self::Collected { .. } | Self::LogAccepted { .. } => None,
         }
     }
 }

@@ -29,6 +29,7 @@ pub use snapshot::RegistrySnapshot;
 pub use crate::base::IntentBase;
 pub use crate::record::EventSeq;
 
+use crate::clone_logs::CloneLogs;
 use crate::coherence::{
     BaseQuestion, ClaimRelation, LackingWork, LineContents, StaleBaseRule, TreeContents, TreeQuestion,
     claim_relation,
@@ -214,6 +215,8 @@ pub struct IntentRegistry {
     notices: BTreeMap<OwnerKey, Vec<OwnerNotice>>,
     /// What finished changes made of their paths, per line.
     contents: LineContents,
+    /// What the clones of a team last published of their own logs.
+    clone_logs: CloneLogs,
     commands: BTreeMap<CommandId, RegistryEvent>,
     /// The remembered commands in event order.
     command_order: BTreeMap<EventSeq, CommandId>,
@@ -373,6 +376,32 @@ impl IntentRegistry {
     /// Returns what the finished change of an intent made of its paths, as far as it is remembered.
     pub fn contents_of(&self, id: &IntentId) -> Option<&crate::coherence::LineChange> {
         self.contents.change_of(id)
+    }
+
+    /// Returns the event that closed the oldest of the `n` intents which were closed last.
+    fn first_kept_closed(&self, n: usize) -> Option<EventSeq> {
+        let closed = self.intents().filter(|intent| intent.status.is_closed());
+        let mut ends: Vec<EventSeq> = closed.filter_map(|intent| intent.history.last().copied()).collect();
+        ends.sort_unstable_by(|one, other| other.cmp(one));
+        ends.get(n.checked_sub(1)?).copied()
+    }
+
+    /// Returns whether an intent was closed before the event `newest`, and its work is not waited for on its line.
+    pub(crate) fn is_forgettable(&self, intent: &Intent, newest: EventSeq) -> bool {
+        intent.status.is_closed()
+            && intent.history.last().is_some_and(|end| *end < newest)
+            && self.contents_of(&intent.id).is_none_or(crate::coherence::LineChange::is_on_line)
+    }
+
+    /// Returns how many closed intents could be forgotten if `n` of them are kept.
+    pub fn n_forgettable(&self, n: usize) -> usize {
+        let Some(newest) = self.first_kept_closed(n) else { return 0 };
+        self.intents().filter(|intent| self.is_forgettable(intent, newest)).count()
+    }
+
+    /// Returns what the clones of a team last published of their own logs.
+    pub const fn clone_logs(&self) -> &CloneLogs {
+        &self.clone_logs
     }
 
     /// Returns the open intents for a task: at most one that is not over, besides what its owner finished and still lands.

@@ -1,6 +1,10 @@
 //! A serialized registry, so that opening it does not replay the whole log. Only a cache: the log is authoritative.
 
-use super::{EVENT_FORM, EventSeq, Intent, IntentRegistry, OwnerKey, OwnerNotice, RegistryHead};
+use super::{
+    EVENT_FORM, EventSeq, Intent, IntentRegistry, MAX_REMEMBERED_COMMANDS, OwnerKey, OwnerNotice,
+    RegistryHead,
+};
+use crate::clone_logs::CloneLogs;
 use crate::coherence::{LineChange, LineContents};
 use crate::registry::RegistryEvent;
 use crate::registry::index::OverlapIndex;
@@ -17,6 +21,8 @@ pub struct RegistrySnapshot {
     intents: Vec<Intent>,
     notices: Vec<(OwnerKey, Vec<OwnerNotice>)>,
     contents: Vec<(EventSeq, LineChange)>,
+    #[serde(default, skip_serializing_if = "CloneLogs::is_empty")]
+    clone_logs: CloneLogs,
     /// Events of the remembered commands.
     commands: Vec<RegistryEvent>,
 }
@@ -29,13 +35,20 @@ impl RegistrySnapshot {
 
 impl IntentRegistry {
     pub fn snapshot(&self) -> RegistrySnapshot {
-        let remembered = self.command_order.values().filter_map(|id| self.commands.get(id));
+        self.snapshot_with_commands(MAX_REMEMBERED_COMMANDS)
+    }
+
+    /// Like [`Self::snapshot`], with the last `n` commands alone: a store that cuts its log knows the others by itself.
+    pub fn snapshot_with_commands(&self, n: usize) -> RegistrySnapshot {
+        let first = self.command_order.len().saturating_sub(n);
+        let remembered = self.command_order.values().skip(first).filter_map(|id| self.commands.get(id));
         RegistrySnapshot {
             form: EVENT_FORM,
             head: self.head,
             intents: self.intents.values().cloned().collect(),
             notices: self.notices.iter().map(|(owner, told)| (owner.clone(), told.clone())).collect(),
             contents: self.contents.to_list(),
+            clone_logs: self.clone_logs.clone(),
             commands: remembered.cloned().collect(),
         }
     }
@@ -58,6 +71,7 @@ impl From<RegistrySnapshot> for IntentRegistry {
             open_ids,
             notices: snapshot.notices.into_iter().collect(),
             contents: LineContents::from_list(snapshot.contents),
+            clone_logs: snapshot.clone_logs,
             commands: snapshot.commands.into_iter().map(|event| (event.command.clone(), event)).collect(),
             command_order: order,
         }

@@ -172,7 +172,9 @@ fn manage_intent(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Resul
             ttl_seconds: request.ttl_seconds.unwrap_or(admin::DEFAULT_TTL_SECONDS),
         },
         IntentAction::Clear => RegistryAction::Clear { intent_id: resolved()? },
-        IntentAction::Gc => RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS },
+        IntentAction::Gc => {
+            RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS, keep_closed: None }
+        }
     };
     let done = service.execute(&owner, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {

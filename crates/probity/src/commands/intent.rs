@@ -148,6 +148,7 @@ const fn change_word(change: &RegistryChange) -> &'static str {
         RegistryChange::Cleared { .. } => "cleared",
         RegistryChange::Recovered { .. } => "recovered",
         RegistryChange::Collected { .. } => "collected",
+        RegistryChange::LogAccepted { .. } => "accepted",
     }
 }
 
@@ -193,7 +194,7 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<Co
             change(workspace, &mut service, &caller, RegistryAction::Clear { intent_id })
         }
         IntentCommand::Gc { retention } => {
-            let action = RegistryAction::Collect { retention_seconds: *retention };
+            let action = RegistryAction::Collect { retention_seconds: *retention, keep_closed: None };
             change(workspace, &mut service, &caller, action)
         }
         IntentCommand::Reset => reset(workspace, &mut service, identity),

@@ -143,6 +143,9 @@ fn show(workspace: &Workspace, limit: usize) -> Result<CommandAnswer, ServiceErr
     let kinds: Vec<String> = answer.entries.iter().map(|(log, n)| format!("{n} {log}")).collect();
     ui::print_row("origin", &answer.origin);
     ui::print_row("root", answer.head.root);
+    for breach in &answer.clone_breaches {
+        ui::print_row("warning", format_args!("{} {breach}", ui::bad("in the team:")));
+    }
     let entries = entries(answer.head.size);
     ui::print(format_args!("{} {entries} ({}), nothing is missing", ui::good("ok"), kinds.join(", ")));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))

@@ -33,6 +33,23 @@ pub(crate) enum TeamCommand {
     )]
     Landed,
 
+    /// Accept that the log of a clone contradicts what it published, with the reason
+    ///
+    /// Every clone publishes the head of its own log (evidence, receipts, ledger) with its claims. One whose log was shortened,
+    /// rewritten or begun again is named by `probity team status` and `probity doctor` in every clone, until somebody who
+    /// looked at it accepts that.
+    #[command(
+        name = "accept-log",
+        after_help = "Examples:\n  probity team accept-log 3f2a91c0 --why 'disk failure, restored from Monday'"
+    )]
+    AcceptLog {
+        /// The clone, by the beginning of its name
+        clone: String,
+        /// What explains the contradiction
+        #[arg(long)]
+        why: String,
+    },
+
     /// Leave the team: claims of this clone count on this machine only
     #[command(after_help = "Examples:\n  probity team leave")]
     Leave,
@@ -93,6 +110,7 @@ pub(crate) fn team(workspace: &Workspace, command: TeamCommand) -> Result<Comman
         TeamCommand::Join => Ok(show_change(&team::join(workspace)?)),
         TeamCommand::Leave => Ok(show_change(&team::leave(workspace)?)),
         TeamCommand::Landed => landed(workspace),
+        TeamCommand::AcceptLog { clone, why } => accept_log(workspace, &clone, &why),
         TeamCommand::Status => {
             let answer = team::status(workspace)?;
             match &answer.team {
@@ -132,6 +150,15 @@ fn landed(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
+fn accept_log(workspace: &Workspace, clone: &str, why: &str) -> Result<CommandAnswer, ServiceError> {
+    let label = AgentLabel::Assumed(probity_workspace::user_name());
+    let caller = CallerCredentials { handle: None, label, pid: None }.caller();
+    let answer = team::accept_log(workspace, &caller, clone, why)?;
+    ui::print_row("accepted", &answer.accepted);
+    ui::print_row("why", &answer.why);
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+}
+
 fn show_change(answer: &TeamChangeAnswer) -> CommandAnswer {
     let done = match answer.change {
         TeamChange::Made => "made, and joined",
@@ -148,7 +175,11 @@ fn show_change(answer: &TeamChangeAnswer) -> CommandAnswer {
 }
 
 fn show_team(view: &TeamView) {
-    ui::print_row("store", &view.remote);
+    match view.members.len() {
+        0 => ui::print_row("store", &view.remote),
+        // The rows of the members have the addresses.
+        n => ui::print_row("store", format_args!("{} of {}", view.store, ui::count_of(n, "member"))),
+    }
     match (&view.unreachable, view.round_trip_ms) {
         (Some(why), _) => ui::print_row("", format_args!("{} {why}", ui::bad("unreachable:"))),
         (None, Some(ms)) => ui::print_row("", format_args!("{} in {ms} ms", ui::good("answered"))),
@@ -193,5 +224,6 @@ fn member_words(member: &TeamStoreMember) -> String {
 fn clone_words(clone: &TeamClone) -> String {
     let here = if clone.is_here { ", this one" } else { "" };
     let name = probity_core::text::short_id(&clone.clone);
-    format!("{name} on {}, since {}, {} open{here}", clone.host, clone.since, clone.n_open)
+    let log = clone.n_log_entries.map_or_else(String::new, |n| format!(", log of {n}"));
+    format!("{name} on {}, since {}, {} open{log}{here}", clone.host, clone.since, clone.n_open)
 }

@@ -431,3 +431,45 @@ fn an_offline_start_claims_nothing_and_says_so() {
     let receipt = clones.ask("two", &["receipt", "show", "last"]);
     assert_eq!(receipt.json["receipt"]["intent"]["coordination"], "none", "{receipt:#?}");
 }
+
+#[test]
+fn a_clone_that_rewrites_its_log_is_found_out_by_the_others() {
+    let clones = Clones::new();
+    let state = "$(git rev-parse --git-common-dir)/probity";
+    let own_log = format!("cp -a {state}/store.sqlite* {state}/log.checkpoint {state}/receipts");
+    clones.change("two", "bo", "a = 2\n");
+    clones.sh(
+        "two",
+        &format!("mkdir ../kept; {own_log} ../kept; git commit -qam two; git push -q origin HEAD"),
+    );
+    let landed = clones.ask("two", &["team", "landed"]);
+    assert_eq!(landed.json["landed"].as_array().map(Vec::len), Some(1), "{landed:#?}");
+    clones.change("two", "bo", "a = 3\n");
+    clones.sh("two", "git commit -qam three; git push -q origin HEAD");
+    clones.ask("two", &["team", "landed"]);
+    let shown = clones.ask("three", &["team", "status"]);
+    assert_eq!(shown.json["team"]["warnings"], serde_json::json!([]), "{shown:#?}");
+    // The store and the checkpoint from before agree with each other: this clone alone has nothing to compare them with.
+    clones.sh("two", &format!("rm -r {state}/store.sqlite* {state}/receipts; cp -a ../kept/* {state}"));
+    let own = clones.ask("two", &["log", "show"]);
+    assert_eq!((&own.json["reason"], own.exit_code), (&"LOG.SHORTENED".into(), Some(1)), "{own:#?}");
+    // The receipt that takes the place of the lost one has another digest.
+    clones.change("two", "bo", "a = 4\n");
+    let found = clones.ask("three", &["team", "status"]);
+    let what = found.json["team"]["warnings"][0]["what"].as_str().unwrap_or_default().to_owned();
+    assert!(what.starts_with("the log of clone ") && what.contains(", by bo"), "{found:#?}");
+    let doctor = clones.ask("one", &["doctor"]);
+    let team =
+        doctor.json["checks"].as_array().and_then(|checks| checks.iter().find(|it| it["name"] == "team"));
+    let team = team.expect("a check of the team");
+    assert_eq!((&team["status"], &team["detail"]), (&"warning".into(), &what.as_str().into()), "{team:#?}");
+    let listed = clones.ask("three", &["log", "show"]);
+    assert_eq!(listed.json["clone_breaches"][0], what.as_str(), "{listed:#?}");
+    let clone = what.split(' ').nth(4).expect("a name");
+    let unknown = clones.ask("three", &["team", "accept-log", "ffffffff", "--why", "none"]);
+    assert_ne!(unknown.exit_code, Some(0), "{unknown:#?}");
+    let accepted = clones.ask("three", &["team", "accept-log", clone, "--why", "restored from a backup"]);
+    assert_eq!(accepted.json["accepted"], what.as_str(), "{accepted:#?}");
+    let quiet = clones.ask("one", &["team", "status"]);
+    assert_eq!(quiet.json["team"]["warnings"], serde_json::json!([]), "{quiet:#?}");
+}

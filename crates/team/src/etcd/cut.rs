@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// A piece of a snapshot: well below the largest request that etcd takes.
 const PIECE_BYTES: usize = 512 * 1024;
 /// How many events stay before a cut, so that readers who are nearly up to date need no snapshot.
-const KEPT_EVENTS: u64 = 200;
+const KEPT_EVENTS: u64 = 100;
 /// How many keys one transaction deletes; etcd takes 128 operations.
 const DELETES_PER_TXN: usize = 100;
 const COMMANDS_PER_RANGE: u64 = 2_000;

@@ -31,6 +31,7 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
         request: Digest::of(b""),
         by: owner(&b, None),
         notices: Vec::new(),
+        clone_log: None,
         change: RegistryChange::Granted {
             declaration,
             displaced: BTreeSet::new(),
