@@ -265,8 +265,19 @@ enum TeamChore {
         #[arg(long, default_value_t = 1)]
         rounds: usize,
     },
-    /// Measure claims, reads and cold starts beside SQLite
+    /// Break something every few seconds, for as long as it is told to
+    Soak {
+        /// How long it goes on
+        #[arg(long, default_value_t = 60)]
+        minutes: u64,
+        /// What is broken when
+        #[arg(long)]
+        seed: Option<u64>,
+    },
+    /// Measure claims, reads and cold starts beside the embedded store
     Bench,
+    /// Simulate teams of up to 1,000 machines with ten agents each: what they ask of their store
+    Numbers,
 }
 
 fn main() -> ExitCode {
@@ -285,7 +296,9 @@ fn run(chore: Chore) -> ChoreResult {
         Chore::TestTools => test_tools::install(),
         Chore::Team { command: TeamChore::Install } => team::install(),
         Chore::Team { command: TeamChore::Faults { rounds } } => team::faults(rounds),
+        Chore::Team { command: TeamChore::Soak { minutes, seed } } => team::soak(minutes, seed),
         Chore::Team { command: TeamChore::Bench } => team::bench(),
+        Chore::Team { command: TeamChore::Numbers } => team::numbers(),
         Chore::Test => test::test(),
         Chore::Check { package } => check::check(&package),
         Chore::Tidy { lower: false } => tidy::tidy(),

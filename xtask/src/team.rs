@@ -149,9 +149,27 @@ pub(crate) fn faults(rounds: usize) -> ChoreResult {
     long_tests("faults::", &[], &[("PROBITY_FAULT_ROUNDS", &rounds.to_string())])
 }
 
-/// Measures claims on real members beside SQLite.
+/// Breaks a cluster every few seconds while claims go on.
+pub(crate) fn soak(minutes: u64, seed: Option<u64>) -> ChoreResult {
+    let (minutes, seed) = (minutes.to_string(), seed.map(|seed| seed.to_string()));
+    let mut variables = vec![("PROBITY_SOAK_MINUTES", &*minutes)];
+    variables.extend(seed.as_deref().map(|seed| ("PROBITY_SOAK_SEED", seed)));
+    long_tests("soak::", &["--release"], &variables)
+}
+
+/// Measures claims on real members beside the embedded store: of the ports alone, then with the rules and real processes.
 pub(crate) fn bench() -> ChoreResult {
-    long_tests("bench::", &["--release"], &[])
+    long_tests("bench::", &["--release"], &[])?;
+    crate::cargo("team", &["bench", "--quiet", "--package", "probity-changes", "--bench", "team"], &[])
+}
+
+/// Simulates large teams.
+pub(crate) fn numbers() -> ChoreResult {
+    crate::cargo(
+        "numbers",
+        &["bench", "--quiet", "--package", "probity-changes", "--bench", "team_size"],
+        &[],
+    )
 }
 
 fn long_tests(filter: &str, options: &[&str], variables: &[(&str, &str)]) -> ChoreResult {

@@ -1,5 +1,6 @@
 //! Members of etcd on this machine, and the ways to hurt them: real processes on loopback, ended by their own ids.
 
+use crate::member_network::{MemberNetwork, address, command_in};
 use crate::wait_until;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,6 +12,9 @@ use std::time::Duration;
 pub const ETCD_VARIABLE: &str = "PROBITY_ETCD";
 /// Where `cargo xtask team install` puts the program, below the target directory.
 const INSTALLED: &str = "team/etcd/usr/bin/etcd";
+/// The ports of members that have an address of their own.
+const CLIENT_PORT: u16 = 2379;
+const PEER_PORT: u16 = 2380;
 const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the program of etcd; `None` where there is none.
@@ -32,9 +36,17 @@ pub struct MemberStatus {
 }
 
 struct Member {
+    /// Where it listens.
+    host: String,
     client: u16,
     peer: u16,
     process: Option<Child>,
+}
+
+impl Member {
+    fn url(&self, port: u16) -> String {
+        format!("http://{}:{port}", self.host)
+    }
 }
 
 /// Some members of one cluster. They are killed when this is dropped.
@@ -43,6 +55,8 @@ pub struct EtcdCluster {
     program: PathBuf,
     settings: Vec<String>,
     members: Vec<Member>,
+    /// If each member has a network namespace of its own.
+    network: Option<MemberNetwork>,
 }
 
 impl EtcdCluster {
@@ -55,28 +69,56 @@ impl EtcdCluster {
         let held: Vec<TcpListener> =
             (0..n_members * 2).map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port")).collect();
         let port = |n: usize| held[n].local_addr().expect("has one").port();
-        let members =
-            (0..n_members).map(|n| Member { client: port(2 * n), peer: port(2 * n + 1), process: None });
-        let members = members.collect();
+        let member = |n: usize| Member {
+            host: "127.0.0.1".into(),
+            client: port(2 * n),
+            peer: port(2 * n + 1),
+            process: None,
+        };
+        let members = (0..n_members).map(member).collect();
         let settings = settings.iter().map(|word| (*word).to_owned()).collect();
-        let mut cluster = Self { directory, program, settings, members };
         drop(held);
-        for n in 0..n_members {
-            cluster.start_member(n);
-        }
-        cluster.wait_until_led();
-        Some(cluster)
+        Some(Self { directory, program, settings, members, network: None }.begun())
+    }
+
+    /// Like [`Self::start`], with a network namespace for each member. Only where [`crate::member_network::enter`] said so.
+    pub fn start_in_namespaces(n_members: usize) -> Option<Self> {
+        let program = etcd_program()?;
+        let directory = tempfile::tempdir().expect("a directory");
+        let network = Some(MemberNetwork::new(n_members));
+        let member = |n| Member { host: address(n), client: CLIENT_PORT, peer: PEER_PORT, process: None };
+        let members = (0..n_members).map(member).collect();
+        Some(Self { directory, program, settings: Vec::new(), members, network }.begun())
+    }
+
+    fn begun(mut self) -> Self {
+        (0..self.members.len()).for_each(|n| self.start_member(n));
+        self.wait_until_led();
+        self
+    }
+
+    /// The network of members that have namespaces of their own.
+    pub fn network(&self) -> &MemberNetwork {
+        self.network.as_ref().expect("the members were started in namespaces")
     }
 
     /// Starts a member, again with the data that it had.
     pub fn start_member(&mut self, n: usize) {
-        let url = |port: u16| format!("http://127.0.0.1:{port}");
-        let initial: Vec<String> =
-            self.members.iter().enumerate().map(|(k, member)| format!("n{k}={}", url(member.peer))).collect();
-        let (client, peer) = (url(self.members[n].client), url(self.members[n].peer));
+        let initial: Vec<String> = self
+            .members
+            .iter()
+            .enumerate()
+            .map(|(k, member)| format!("n{k}={}", member.url(member.peer)))
+            .collect();
+        let own = &self.members[n];
+        let (client, peer) = (own.url(own.client), own.url(own.peer));
         let log =
             std::fs::OpenOptions::new().create(true).append(true).open(self.log_file(n)).expect("a log");
-        let child = Command::new(&self.program)
+        let mut command = match &self.network {
+            Some(_) => command_in(n, &self.program),
+            None => Command::new(&self.program),
+        };
+        let child = command
             .arg(format!("--name=n{n}"))
             .arg(format!("--data-dir={}", self.directory.path().join(format!("n{n}.data")).display()))
             .args([format!("--listen-client-urls={client}"), format!("--advertise-client-urls={client}")])
@@ -116,7 +158,7 @@ impl EtcdCluster {
     }
 
     pub fn endpoints(&self) -> Vec<String> {
-        self.members.iter().map(|member| format!("http://127.0.0.1:{}", member.client)).collect()
+        self.members.iter().map(|member| member.url(member.client)).collect()
     }
 
     /// Returns the ports that clients use.
@@ -165,7 +207,8 @@ impl EtcdCluster {
 
     /// Puts a question to the gateway of a member; `None` if nothing came back.
     pub fn post(&self, n: usize, path: &str, body: &str) -> Option<String> {
-        let address = SocketAddr::from(([127, 0, 0, 1], self.members[n].client));
+        let member = &self.members[n];
+        let address = SocketAddr::new(member.host.parse().ok()?, member.client);
         let mut stream = TcpStream::connect_timeout(&address, STATUS_TIMEOUT).ok()?;
         stream.set_read_timeout(Some(STATUS_TIMEOUT)).ok()?;
         write!(

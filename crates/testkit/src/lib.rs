@@ -5,13 +5,14 @@
 //! Must not know: what any crate that is tested does.
 //!
 //! * [`wait_until`], [`wait_for`], [`skip!`], [`copy_program`].
-//! * [`etcd_cluster`], [`lossy_proxy`]: real members of etcd, and replies that are lost. [`history`]: two judges of claims.
+//! * [`etcd_cluster`], [`member_network`], [`lossy_proxy`]: real members of etcd, cut networks, and replies that are lost. [`history`]: two judges of claims.
 
 #![expect(clippy::print_stdout, reason = "a test that cannot run says so where its output is read")]
 
 pub mod etcd_cluster;
 pub mod history;
 pub mod lossy_proxy;
+pub mod member_network;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

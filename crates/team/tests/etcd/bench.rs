@@ -32,14 +32,13 @@ fn in_repository(cluster: &EtcdCluster, repository: &str) -> EtcdStore {
 }
 
 /// Measures claims (a claim and its release: two durable appends) on one contended path.
-fn claims_on_one_path<S: StorageEngine>(name: &str, n_workers: usize, store: impl Fn() -> S + Sync) {
-    let run = ClaimRun::new(n_workers, &["a"]);
+fn claims_on_one_path<S: StorageEngine>(name: &str, run: &ClaimRun, store: impl Fn() -> S + Sync) {
     let began = Instant::now();
-    run_workers(&run, |_| store(), || run.wait_for_events(EVENTS));
+    run_workers(run, |_| store(), || run.wait_for_events(EVENTS));
     let rate = claims_per_second(run.n_events(), began.elapsed());
     let n_refused = run.calls().iter().filter(|call| matches!(call.outcome, CallOutcome::Refused(_))).count();
-    judged_by_witness(&run, &*store().log("claims"));
-    println!("{name}, {n_workers} workers on one path: {rate} claims/s, {n_refused} refusals");
+    judged_by_witness(run, &*store().log("claims"));
+    println!("{name}: {rate} claims/s, {n_refused} refusals");
 }
 
 #[test]
@@ -47,12 +46,18 @@ fn claims_on_one_path<S: StorageEngine>(name: &str, n_workers: usize, store: imp
 fn claims_per_second_beside_sqlite() {
     let Some(cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
     let directory = tempfile::tempdir().expect("a directory");
-    for n_workers in [1, WORKERS] {
-        let repository = format!("0123456789-{n_workers}");
-        claims_on_one_path("etcd, 3 members", n_workers, || in_repository(&cluster, &repository));
-        let file = directory.path().join(format!("{n_workers}.sqlite"));
-        claims_on_one_path("SQLite", n_workers, || SqliteStore::open(&file).expect("opens"));
+    let workers = |n| ClaimRun::new(n, &["a"]);
+    let eight = format!("{WORKERS} workers of one machine on one path");
+    for (n, what) in [(1, "one worker"), (WORKERS, &*eight)] {
+        let repository = format!("0123456789-{n}");
+        let open = || in_repository(&cluster, &repository);
+        claims_on_one_path(&format!("etcd, 3 members, {what}"), &workers(n).on_one_machine(), open);
+        let file = directory.path().join(format!("{n}.sqlite"));
+        let open = || SqliteStore::open(&file).expect("opens");
+        claims_on_one_path(&format!("SQLite, {what}"), &workers(n).on_one_machine(), open);
     }
+    let name = format!("etcd, 3 members, {WORKERS} machines on one path");
+    claims_on_one_path(&name, &workers(WORKERS), || in_repository(&cluster, "0123456789-machines"));
     let runs: Vec<ClaimRun> = (0..WORKERS).map(|_| ClaimRun::new(1, &["a"])).collect();
     let began = Instant::now();
     std::thread::scope(|scope| {

@@ -14,6 +14,8 @@ const MAX_SEARCH_STEPS: usize = 2_000_000;
 
 pub(crate) struct ClaimRun {
     n_workers: usize,
+    /// The turn to append, which all processes of one machine share.
+    turn: Option<Mutex<()>>,
     paths: Vec<String>,
     began: Instant,
     is_over: AtomicBool,
@@ -25,12 +27,18 @@ impl ClaimRun {
     pub(crate) fn new(n_workers: usize, paths: &[&str]) -> Self {
         Self {
             n_workers,
+            turn: None,
             paths: paths.iter().map(|path| (*path).to_owned()).collect(),
             began: Instant::now(),
             is_over: AtomicBool::new(false),
             n_events: AtomicU64::new(0),
             calls: Mutex::default(),
         }
+    }
+
+    /// Has the workers append one after the other, as processes of one machine do.
+    pub(crate) fn on_one_machine(self) -> Self {
+        Self { turn: Some(Mutex::default()), ..self }
     }
 
     pub(crate) fn n_events(&self) -> u64 {
@@ -135,7 +143,7 @@ fn call(
     round: usize,
 ) -> CallOutcome {
     let began = run.now();
-    let outcome = execute(log, held, by, kind, path, token, round);
+    let outcome = execute(log, run.turn.as_ref(), held, by, kind, path, token, round);
     let call = Call { by: by.into(), kind, path: path.into(), began, ended: run.now(), outcome };
     run.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
     if matches!(outcome, CallOutcome::Done(_)) {
@@ -144,8 +152,10 @@ fn call(
     outcome
 }
 
+#[expect(clippy::too_many_arguments, reason = "one call with all that it needs")]
 fn execute(
     log: &dyn EventLog,
+    turn: Option<&Mutex<()>>,
     held: &mut Held,
     by: &str,
     kind: CallKind,
@@ -157,10 +167,13 @@ fn execute(
     let command = format!("{by}-{round}-{}", if kind == CallKind::Claim { "claim" } else { "release" });
     let event = format!("{by} {} {path} {token}", if kind == CallKind::Claim { "claim" } else { "release" });
     let mut may_be_written = kind == CallKind::Release;
+    let mut own_turn = None;
+    let mut is_fresh = false;
     loop {
-        if !held.catch_up(log) {
+        if !is_fresh && !held.catch_up(log) {
             return CallOutcome::Unknown;
         }
+        is_fresh = false;
         let current = held.paths.get(path).copied();
         let is_refused = match kind {
             CallKind::Claim => current.is_some(),
@@ -176,9 +189,22 @@ fn execute(
             }
             return CallOutcome::Refused(held.head);
         }
+        if let (None, Some(turn)) = (&own_turn, turn) {
+            own_turn = turn.try_lock().ok();
+            if own_turn.is_none() {
+                own_turn = Some(turn.lock().unwrap_or_else(PoisonError::into_inner));
+                // Others appended meanwhile.
+                continue;
+            }
+        }
         match log.append(held.head, &command, event.as_bytes()) {
             Ok(AppendOutcome::At(at) | AppendOutcome::Known { at }) => return CallOutcome::Done(at),
-            Ok(AppendOutcome::Moved { news, .. }) => news.iter().for_each(|record| held.apply(record)),
+            Ok(AppendOutcome::Moved { head, news }) => {
+                for record in &news {
+                    held.apply(record);
+                }
+                is_fresh = held.head == head;
+            }
             Ok(AppendOutcome::Unknown) => may_be_written = true,
             Err(_) => return CallOutcome::Unknown,
         }

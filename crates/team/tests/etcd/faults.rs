@@ -9,6 +9,7 @@ use probity_team::etcd::{EtcdOptions, EtcdStore, EtcdTimeouts};
 use probity_testkit::etcd_cluster::EtcdCluster;
 use probity_testkit::history::CallOutcome;
 use probity_testkit::lossy_proxy::LossyProxy;
+use probity_testkit::member_network::{self, NetworkPlace};
 use probity_testkit::skip;
 use std::time::Duration;
 
@@ -65,14 +66,78 @@ fn judged_row(
     );
 }
 
+fn n_rounds() -> usize {
+    std::env::var(ROUNDS_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
 #[test]
 #[ignore = "long: `cargo xtask team faults`"]
 fn claims_survive_every_fault() {
-    let n_rounds = std::env::var(ROUNDS_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    for round in 1..=n_rounds {
+    for round in 1..=n_rounds() {
         let Some(mut cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
         run_table(&mut cluster, round);
     }
+}
+
+#[test]
+#[ignore = "long: `cargo xtask team faults`"]
+fn claims_survive_every_cut() {
+    match member_network::enter("faults::claims_survive_every_cut") {
+        NetworkPlace::Passed => return,
+        NetworkPlace::Refused(why) => return skip!("{why}"),
+        NetworkPlace::Inside => {}
+    }
+    for round in 1..=n_rounds() {
+        let Some(mut cluster) = EtcdCluster::start_in_namespaces(3) else { return skip!("{NO_ETCD}") };
+        run_cuts(&mut cluster, round);
+    }
+    // Two members of five are lost, and the rest goes on.
+    let Some(mut cluster) = EtcdCluster::start(5, &[]) else { return skip!("{NO_ETCD}") };
+    row(&mut cluster, 1, "two of five killed", |cluster, run| {
+        let leader = cluster.leader();
+        let other = (leader + 1) % 5;
+        for n in [leader, other] {
+            cluster.kill(n);
+        }
+        run.wait_for_events(EVENTS);
+        for n in [leader, other] {
+            cluster.start_member(n);
+        }
+        cluster.wait_until_led();
+    });
+}
+
+/// Something that is done to the network of a cluster.
+type NetworkFault = fn(&EtcdCluster);
+
+/// Cuts ways between members that clients still reach.
+fn run_cuts(cluster: &mut EtcdCluster, round: usize) {
+    let cuts: [(&str, NetworkFault); 4] = [
+        ("leader cut off", |cluster| cluster.network().cut_off(cluster.leader())),
+        ("leader deaf", |cluster| cluster.network().deafen(cluster.leader())),
+        ("leader isolated", |cluster| cluster.network().isolate(cluster.leader())),
+        // Its followers hear it, and it hears one of them: no election is needed.
+        ("one way lost", |cluster| {
+            let leader = cluster.leader();
+            cluster.network().cut((leader + 1) % 3, leader);
+        }),
+    ];
+    for (name, cut) in cuts {
+        row(cluster, round, name, |cluster, run| {
+            cut(cluster);
+            run.wait_for_events(EVENTS);
+            cluster.network().heal();
+            cluster.wait_until_led();
+        });
+    }
+    row(cluster, round, "six cuts in turn", |cluster, run| {
+        for n in 0..6 {
+            cluster.network().cut_off(n % 3);
+            run.wait_for_events(EVENTS / 6);
+            cluster.network().heal();
+            cluster.wait_until_led();
+        }
+    });
 }
 
 fn run_table(cluster: &mut EtcdCluster, round: usize) {

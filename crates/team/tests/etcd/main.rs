@@ -6,6 +6,7 @@ mod bench;
 mod claim_workers;
 mod faults;
 mod rights;
+mod soak;
 
 use claim_workers::{ClaimRun, judged, run_workers};
 use probity_storage::StoreError;
@@ -14,6 +15,7 @@ use probity_storage::ports::{AppendOutcome, StorageEngine};
 use probity_team::etcd::{Credentials, EtcdOptions, EtcdStore, EtcdTimeouts};
 use probity_testkit::etcd_cluster::EtcdCluster;
 use probity_testkit::lossy_proxy::LossyProxy;
+use probity_testkit::member_network::{self, NetworkPlace};
 use probity_testkit::{skip, wait_until};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,6 +68,35 @@ fn claims_stay_sound_while_the_leader_is_killed_and_while_one_is_stopped() {
             cluster.stop(stopped);
             run.wait_for_events(20);
             cluster.resume(stopped);
+            run.wait_for_events(20);
+        },
+    );
+    let n_events = judged(&run, &*store(endpoints).log("claims"));
+    assert!(n_events >= 80, "only {n_events} events");
+}
+
+#[test]
+fn claims_stay_sound_while_the_leader_is_cut_off_and_clients_still_reach_it() {
+    match member_network::enter("claims_stay_sound_while_the_leader_is_cut_off_and_clients_still_reach_it") {
+        NetworkPlace::Passed => return,
+        NetworkPlace::Refused(why) => return skip!("{why}"),
+        NetworkPlace::Inside => {}
+    }
+    let Some(mut cluster) = EtcdCluster::start_in_namespaces(3) else { return skip!("{NO_ETCD}") };
+    let endpoints = cluster.endpoints();
+    let run = ClaimRun::new(4, &["a", "b"]);
+    run_workers(
+        &run,
+        |_| store(endpoints.clone()),
+        || {
+            run.wait_for_events(20);
+            cluster.network().cut_off(cluster.leader());
+            run.wait_for_events(20);
+            cluster.network().heal();
+            cluster.wait_until_led();
+            cluster.network().deafen(cluster.leader());
+            run.wait_for_events(20);
+            cluster.network().heal();
             run.wait_for_events(20);
         },
     );
