@@ -245,7 +245,9 @@ pub fn accept_log(
         .collect();
     let [(clone, breach, accepted)] = &found[..] else {
         let detail = match found.len() {
-            0 => format!("no log of a clone `{clone}` contradicts what it published before"),
+            0 => format!(
+                "no log of a clone `{clone}` contradicts what it published before: `probity team status` names those that do"
+            ),
             n => format!("`{clone}` names {n} clones: give more of the name"),
         };
         return Err(ServiceError::Missing(detail));

@@ -224,6 +224,10 @@ fn member_words(member: &TeamStoreMember) -> String {
 fn clone_words(clone: &TeamClone) -> String {
     let here = if clone.is_here { ", this one" } else { "" };
     let name = probity_core::text::short_id(&clone.clone);
-    let log = clone.n_log_entries.map_or_else(String::new, |n| format!(", log of {n}"));
+    let log = match clone.n_log_entries {
+        None => String::new(),
+        Some(1) => ", 1 log entry".to_owned(),
+        Some(n) => format!(", {n} log entries"),
+    };
     format!("{name} on {}, since {}, {} open{log}{here}", clone.host, clone.since, clone.n_open)
 }

@@ -62,6 +62,7 @@ fn a_team_shares_claims() {
         scene.ask(&["start", "src/a.py", "--intent", "one line", "--agent", "ann", "--task", "issue-911"]);
         scene.case("task_taken", &["start", "src/b.py", "--intent", "the same", "--task", "issue-911"]);
         scene.case("status", &["team", "status"]);
+        scene.case("accept_log_unknown", &["team", "accept-log", "3f2a91c0", "--why", "disk failure"]);
         scene.case("leave_busy", &["team", "leave"]);
         scene.repo.sh("mv ../remote.git ../away.git");
         scene.case("unreachable", &["team", "status"]);
