@@ -3,7 +3,7 @@
 use probity_paths::RepoPath;
 use probity_snapshot::tree_handle::TreeHandle;
 use probity_snapshot::{Snapshot, SnapshotEntryKind};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result as SysResult};
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ impl<'a> LayerView<'a> {
 }
 
 /// Opens a file for reading, without following a link or waiting for a pipe.
-pub(crate) fn open_file(directory: &OwnedFd, name: &[u8]) -> SysResult<File> {
+pub(crate) fn open_file(directory: impl AsFd, name: &[u8]) -> SysResult<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     rustix::fs::openat(directory, name, flags, Mode::empty()).map(File::from)
 }

@@ -14,7 +14,7 @@
 //! What came out stays in the directory of the landing and is what `probity revert` restores.
 //!
 //! Limits: a program that keeps a file open and writes to it after it was exchanged writes to the copy that came out.
-//! Hard links between files of the tree are broken, as by every program that replaces a file.
+//! Hard links between files of the tree are broken, as by every program that replaces a file; what is kept is a copy then.
 
 mod apply;
 mod check;
@@ -149,6 +149,8 @@ fn settle(
 ) -> Result<LandingOutcome, ServiceError> {
     match execution.forward() {
         Ok(()) => {
+            crash_point::pass();
+            stage::unlink_from_tree(execution.slots, &execution.journal.steps);
             crash_point::pass();
             directory.complete()?;
             crash_point::pass();

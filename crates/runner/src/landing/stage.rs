@@ -16,8 +16,9 @@ use probity_snapshot::tree_handle::{ObjectIdentity, TreeHandle};
 use probity_snapshot::{EntryState, SnapshotEntryKind};
 use probity_workspace::ServiceError;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -132,7 +133,7 @@ impl EntryStager<'_> {
             rustix::fs::openat(self.slots, slot, flags, Mode::from_raw_mode(0o600)).map_err(failed(path))?;
         let mut to = File::from(to);
         crash_point::pass();
-        let digest = self.copy(from, &mut to).map_err(failed(path))?;
+        let digest = copy_content(from, &mut to, &mut self.buffer).map_err(failed(path))?;
         require_content(path, after, digest)?;
         self.take_attributes_of_replaced(path, &to);
         let bits = u16::try_from(after.mode & 0o7777).expect("twelve bits fit");
@@ -143,59 +144,103 @@ impl EntryStager<'_> {
         Ok(())
     }
 
-    /// Copies a file and returns the digest of what was written.
-    fn copy(&mut self, mut from: File, to: &mut File) -> io::Result<Digest> {
-        #[cfg(target_os = "linux")]
-        let is_cloned = rustix::fs::ioctl_ficlone(&*to, &from).is_ok();
-        #[cfg(not(target_os = "linux"))]
-        let is_cloned = false;
-        let mut hasher = DigestHasher::default();
-        let mut size = 0_u64;
-        loop {
-            let n = match from.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                n => n?,
-            };
-            let piece = &self.buffer[..n];
-            hasher.update(piece);
-            size += n as u64;
-            if n == 0 {
-                break;
-            }
-            // A sparse file stays sparse.
-            if !is_cloned && n == self.buffer.len() && piece.iter().all(|byte| *byte == 0) {
-                to.seek(SeekFrom::Start(size))?;
-            } else if !is_cloned {
-                to.write_all(piece)?;
-            }
-        }
-        if !is_cloned {
-            to.set_len(size)?;
-        }
-        Ok(hasher.finish())
-    }
-
-    /// Gives a staged file the owner and the extended attributes of the file in the tree that it replaces. What this
-    /// user may not set stays as for any new file: the content does not depend on it.
+    /// Gives a staged file the attributes of the file in the tree that it replaces.
     fn take_attributes_of_replaced(&mut self, path: &RepoPath, to: &File) {
         let Ok(directory) = self.parents.open(self.tree, path) else { return };
         let Ok(from) = open_file(directory, path.file_name()) else { return };
-        let (Ok(old), Ok(new)) = (rustix::fs::fstat(&from), rustix::fs::fstat(to)) else { return };
-        if old.st_mode & 0o170_000 != new.st_mode & 0o170_000 {
-            return;
+        take_attributes(&from, to);
+    }
+}
+
+/// Copies a file and returns the digest of what was written.
+fn copy_content(mut from: impl Read + AsFd, to: &mut File, buffer: &mut [u8]) -> io::Result<Digest> {
+    #[cfg(target_os = "linux")]
+    let is_cloned = rustix::fs::ioctl_ficlone(&*to, &from).is_ok();
+    #[cfg(not(target_os = "linux"))]
+    let is_cloned = false;
+    let mut hasher = DigestHasher::default();
+    let mut size = 0_u64;
+    loop {
+        let n = match from.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            n => n?,
+        };
+        let piece = &buffer[..n];
+        hasher.update(piece);
+        size += n as u64;
+        if n == 0 {
+            break;
         }
-        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
-            let _ = rustix::fs::fchown(to, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
+        // A sparse file stays sparse.
+        if !is_cloned && n == buffer.len() && piece.iter().all(|byte| *byte == 0) {
+            to.seek(SeekFrom::Start(size))?;
+        } else if !is_cloned {
+            to.write_all(piece)?;
         }
-        let mut names = vec![0_u8; 4096];
-        let Ok(n) = rustix::fs::flistxattr(&from, &mut names[..]) else { return };
-        for name in names[..n].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-            let mut value = vec![0_u8; 4096];
-            if let Ok(n) = rustix::fs::fgetxattr(&from, name, &mut value[..]) {
-                let _ = rustix::fs::fsetxattr(to, name, &value[..n], XattrFlags::empty());
+    }
+    if !is_cloned {
+        to.set_len(size)?;
+    }
+    Ok(hasher.finish())
+}
+
+/// Gives a file the owner and the extended attributes of another one. What this user may not set stays as for any new file:
+/// the content does not depend on it.
+fn take_attributes(from: &File, to: &File) {
+    let (Ok(old), Ok(new)) = (rustix::fs::fstat(from), rustix::fs::fstat(to)) else { return };
+    if old.st_mode & 0o170_000 != new.st_mode & 0o170_000 {
+        return;
+    }
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
+        let _ = rustix::fs::fchown(to, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
+    }
+    let mut names = vec![0_u8; 4096];
+    let Ok(n) = rustix::fs::flistxattr(from, &mut names[..]) else { return };
+    for name in names[..n].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0_u8; 4096];
+        if let Ok(n) = rustix::fs::fgetxattr(from, name, &mut value[..]) {
+            let _ = rustix::fs::fsetxattr(to, name, &value[..n], XattrFlags::empty());
+        }
+    }
+}
+
+/// Copies each file that came out of the tree and has other names there. Otherwise those names would have a hard link
+/// outside of the tree, which no run accepts, and who writes to them would change what a revert restores.
+///
+/// A file that cannot be copied stays as it is: the changes are in the tree all the same.
+pub(super) fn unlink_from_tree(slots: &TreeHandle, steps: &[LandingStep]) {
+    let mut names: BTreeMap<_, Vec<Vec<u8>>> = BTreeMap::new();
+    let mut n_links = BTreeMap::new();
+    for (_, slot) in steps.iter().filter_map(LandingStep::taken_out) {
+        let name = slot_name(slot);
+        if let Ok(found) = rustix::fs::statat(slots, &name[..], AtFlags::SYMLINK_NOFOLLOW)
+            && FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+            && found.st_nlink > 1
+        {
+            let object = (found.st_dev, found.st_ino);
+            n_links.insert(object, usize::try_from(found.st_nlink).unwrap_or(usize::MAX));
+            names.entry(object).or_default().push(name);
+        }
+    }
+    for (object, names) in names {
+        if n_links.get(&object).is_some_and(|n_links| *n_links > names.len()) {
+            for name in names {
+                let _ = replace_by_copy(slots, &name);
             }
         }
     }
+}
+
+fn replace_by_copy(slots: &TreeHandle, slot: &[u8]) -> io::Result<()> {
+    let copy = [slot, b".copy"].concat();
+    let from = open_file(slots, slot)?;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut to = File::from(rustix::fs::openat(slots, &copy[..], flags, Mode::from_raw_mode(0o600))?);
+    copy_content(&from, &mut to, &mut vec![0; COPY_BUFFER_BYTES])?;
+    take_attributes(&from, &to);
+    rustix::fs::fchmod(&to, Mode::from_raw_mode(rustix::fs::fstat(&from)?.st_mode))?;
+    probity_storage::durable::sync(&to)?;
+    Ok(rustix::fs::renameat(slots, &copy[..], slots, slot)?)
 }
 
 /// Refuses a layer whose content is not the one that was judged.

@@ -8,7 +8,7 @@ use super::*;
 use probity_snapshot::SnapshotOptions;
 use rustix::fs::{CWD, FileType, Mode, XattrFlags};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 /// A tree with its state, and the layer of one run.
 pub(super) struct Fixture {
@@ -391,6 +391,28 @@ fn a_landing_is_taken_back_by_its_reversal() {
     let mut again = LandingReversal::find(&fixture.workspace, "r2").expect("reads").expect("it has landed");
     again.land(&fixture.workspace, "r3", &fixture.snapshot(), &[]).expect("answers");
     assert_eq!(probity_snapshot::delta(&landed, &fixture.snapshot()), []);
+}
+
+/// Compilers link what they made from one directory of their output to another.
+#[test]
+fn what_a_landing_keeps_has_no_other_name_in_the_tree() {
+    let fixture = Fixture::new();
+    let tree = fixture.in_tree();
+    tree.file("replaced", "old 1\n").file("removed", "old 2\n").file("both", "old 3\n");
+    for (name, link) in [("replaced", "kept-1"), ("removed", "kept-2"), ("both", "both-too")] {
+        fs::hard_link(fixture.root().join(name), fixture.root().join(link)).expect("links");
+    }
+    let start = fixture.snapshot();
+    fixture.in_layer().file("replaced", "new\n").gone("removed").gone("both").gone("both-too");
+    fixture.land_all(&start);
+    for (link, content) in [("kept-1", "old 1\n"), ("kept-2", "old 2\n")] {
+        let path = fixture.root().join(link);
+        assert_eq!(fs::metadata(&path).expect("is there").nlink(), 1, "{link}");
+        fs::write(path, "later\n").expect("writes");
+        let kept = landed_content(&fixture.workspace, &Digest::of(content.as_bytes()));
+        assert_eq!(kept.as_deref(), Some(content.as_bytes()));
+    }
+    assert_eq!(fixture.snapshot().findings(), []);
 }
 
 #[test]
