@@ -20,8 +20,10 @@ use probity_snapshot::git::{
 };
 use probity_storage::{CacheFile, CacheKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -190,13 +192,24 @@ fn no_repository(workspace: &Workspace, revision: &str) -> ServiceError {
 
 /// Returns the blob ids of commit `id` by path from the root.
 pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError> {
-    listed_tree(workspace, id, &tree_listing(workspace, id)?)
+    listed_tree(workspace, id, &tree_listing(workspace, id, &[])?)
 }
 
-/// Returns the answer of `git ls-tree` about a commit or tree.
-fn tree_listing(workspace: &Workspace, id: &str) -> Result<Vec<u8>, ServiceError> {
+/// Returns the blob ids of some files at the root in commit `id`, as far as it has them. Git lists nothing else.
+pub fn files_at_root(workspace: &Workspace, id: &str, names: &[&str]) -> Result<HeadTree, ServiceError> {
+    listed_tree(workspace, id, &tree_listing(workspace, id, names)?)
+}
+
+/// Returns the answer of `git ls-tree` about a commit or tree: all its files, or those with these names at the root.
+fn tree_listing(workspace: &Workspace, id: &str, names: &[&str]) -> Result<Vec<u8>, ServiceError> {
     let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
-    run_git(git, &ls_tree_command(git, id)).map_err(|failure| match failure.cause {
+    let mut command = ls_tree_command(git, id);
+    let below_top = workspace.below_top();
+    let root = Path::new(OsStr::from_bytes(&below_top));
+    // The root may lie in a directory whose name begins like an instruction to git.
+    command.env.push(("GIT_LITERAL_PATHSPECS".into(), "1".into()));
+    command.argv.extend(names.iter().map(|name| root.join(name).into_os_string()));
+    run_git(git, &command).map_err(|failure| match failure.cause {
         // A treeless partial clone may have a commit without its tree.
         GitFailureCause::Exit(_) if git.is_partial() => ServiceError::refused(
             ReasonCode::GitObjectMissing,
@@ -234,7 +247,7 @@ pub fn tree_of_head(workspace: &Workspace, id: &str) -> Result<HeadTree, Service
     if let Some(known) = known {
         return Ok(known);
     }
-    let listed = tree_listing(workspace, id)?;
+    let listed = tree_listing(workspace, id, &[])?;
     let tree = listed_tree(workspace, id, &listed)?;
     workspace.state.while_no_run_is_open(|| {
         // Failing to write a cache only costs time.

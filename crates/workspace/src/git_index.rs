@@ -3,17 +3,19 @@
 use crate::git;
 use crate::git_failure::GitFailure;
 use probity_core::Digest;
+use probity_snapshot::ObjectFormat;
 use probity_snapshot::git::{self as git_files, GitLayout, IndexListing};
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The index of a repository as it was read.
 #[derive(Debug, Clone)]
 pub struct IndexContent {
     digest: Digest,
-    /// Whether it is well-formed.
-    pub is_sound: bool,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
+    format: ObjectFormat,
+    /// Whether it is well-formed, once somebody asked: that takes as long as reading it twice.
+    is_sound: Arc<OnceLock<bool>>,
     /// The entries, if some of them were in another file.
     split: Option<Arc<IndexListing>>,
 }
@@ -29,10 +31,18 @@ impl IndexContent {
         if let Some(earlier) = earlier.filter(|it| it.digest == digest && !is_split && it.split.is_none()) {
             return Some(earlier.clone());
         }
-        let is_sound = git_files::index_is_sound(&bytes, layout.object_format);
-        // The other file may be replaced later, so it is read now.
-        let split = (is_split && is_sound).then(|| git::staged_entries(layout).ok()).flatten().map(Arc::new);
-        Some(Self { digest, is_sound, bytes: bytes.into(), split })
+        let format = layout.object_format;
+        let mut read = Self { digest, bytes: bytes.into(), format, is_sound: Arc::default(), split: None };
+        if is_split && read.is_sound() {
+            // The other file may be replaced later, so it is read now.
+            read.split = git::staged_entries(layout).ok().map(Arc::new);
+        }
+        Some(read)
+    }
+
+    /// Returns whether it is well-formed.
+    pub fn is_sound(&self) -> bool {
+        *self.is_sound.get_or_init(|| git_files::index_is_sound(&self.bytes, self.format))
     }
 
     pub fn digest(&self) -> Digest {

@@ -23,7 +23,9 @@ pub fn policy_at_start(workspace: &Workspace) -> Result<JudgingPolicy, ServiceEr
         return Ok(JudgingPolicy { loaded: workspace.load_policy()?, note: None });
     };
     let in_tree = workspace.policy_source()?;
-    if let Some(committed) = committed_policy(workspace, &git::tree_of(workspace, &commit)?)? {
+    // Asked of git each time: the judged could write a cache.
+    let policy_files = git::files_at_root(workspace, &commit, &[POLICY_FILE, JSON_POLICY_FILE])?;
+    if let Some(committed) = committed_policy(workspace, &policy_files)? {
         let note = (in_tree.as_ref() != Some(&committed)).then(|| {
             let name = committed.file_name();
             format!("{name} differs from the commit; the committed one judges this change")

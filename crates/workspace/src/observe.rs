@@ -80,8 +80,10 @@ impl GitFacts {
 
     /// Returns whether the index was well-formed or absent and is now damaged.
     fn index_broke(&self, later: &Self) -> bool {
-        let is_damaged = |facts: &Self| facts.repository.index.as_ref().is_some_and(|index| !index.is_sound);
-        !is_damaged(self) && is_damaged(later)
+        let index = |facts: &Self| facts.repository.index.clone();
+        let is_damaged = |index: Option<IndexContent>| index.is_some_and(|index| !index.is_sound());
+        let is_same = index(self).zip(index(later)).is_some_and(|(before, after)| before.is_same(&after));
+        !is_same && !is_damaged(index(self)) && is_damaged(index(later))
     }
 }
 
@@ -211,7 +213,7 @@ impl WorkspaceObservation {
 }
 
 /// Runs `other` on a thread of its own while this one runs `own`; after it if there is no thread to be had.
-fn beside<T: Send, U>(other: impl FnOnce() -> T + Send, own: impl FnOnce() -> U) -> (U, T) {
+pub(crate) fn beside<T: Send, U>(other: impl FnOnce() -> T + Send, own: impl FnOnce() -> U) -> (U, T) {
     let waiting = Mutex::new(Some(other));
     let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
     std::thread::scope(|scope| {

@@ -232,10 +232,10 @@ impl OutgoingChanges {
     ) -> Result<(), GitFailure> {
         let listing = |facts: &RepositoryFacts| match &facts.index {
             // A damaged index is a violation by itself, and git takes nothing from it.
-            Some(index) if index.is_sound => index.listing(place.layout),
+            Some(index) if index.is_sound() => index.listing(place.layout),
             _ => Ok(IndexListing::default()),
         };
-        if after.index.as_ref().is_some_and(|index| !index.is_sound) {
+        if after.index.as_ref().is_some_and(|index| !index.is_sound()) {
             return Ok(());
         }
         let [old, new] = expand_sparse(place.layout, [listing(before)?, listing(after)?])?;

@@ -12,7 +12,7 @@
 use super::filters::{self, FilteredFile};
 use super::record::StartRecord;
 use crate::exemptions::Exemptions;
-use crate::observe::WorkspaceObserver;
+use crate::observe::{WorkspaceObserver, beside};
 use crate::outgoing::commit_rule::CommittedChange;
 use crate::outgoing::{self, RepositoryPlace};
 use crate::{ServiceError, Workspace, git};
@@ -76,13 +76,14 @@ impl WorktreeStatus {
         start: Option<&StartRecord>,
     ) -> Result<Self, ServiceError> {
         let observer = WorkspaceObserver::new(workspace);
-        let snapshot = observer.content(None)?;
-        observer.remember_if_free(&snapshot);
         let head = git::head(workspace)?;
-        let committed = match &head {
-            Some(head) => git::tree_of_head(workspace, head)?,
-            None => HeadTree::new(),
+        let list_head = || match &head {
+            Some(head) => git::tree_of_head(workspace, head),
+            None => Ok(HeadTree::new()),
         };
+        let (snapshot, committed) = beside(list_head, || observer.content(None));
+        let (snapshot, committed) = (snapshot?, committed?);
+        observer.remember_if_free(&snapshot);
         let mut exemptions = Exemptions::in_shared_tree(workspace, policy, &committed, &snapshot)?;
         if let Some(start) = start {
             exemptions.recognized.retain(|output| !start.had_plain_directory(&output.path));
