@@ -229,6 +229,7 @@ fn changed(binary: &Path, root: &Path) -> ChoreResult {
     let edit = "for n in $(seq 0 99); do echo x >> part/d0001/f0001$(printf %02d $n).txt; done";
     let contenders = [
         plain("git status", "git status --short"),
+        plain("plain, 100 files changed", edit),
         governed("overlay, nothing changed", binary, "overlay", "part/d0001/**", "true"),
         governed("overlay, 100 files changed", binary, "overlay", "part/d0001/**", edit),
     ];

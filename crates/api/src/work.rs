@@ -57,6 +57,8 @@ work_counts! {
     tree_walks = "walks of the tree";
     /// Walks over the layer of a private view.
     layer_walks = "walks of a layer";
+    /// Private views that were opened: to test one, for a command or a gate, and to look into one.
+    view_launches = "views opened";
     /// Starts of git.
     git_processes = "git processes";
     /// Files and directories that were flushed to the disk one by one. What the database flushes counts as its commits.

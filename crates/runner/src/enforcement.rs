@@ -1,7 +1,7 @@
 //! Chooses how firmly a run is kept in its scope: the strongest level that works here, or the one that was demanded.
 
 use crate::landlock_level::{LandlockLevel, TreeGrants};
-use crate::view::{PrecopiedDirectories, RunView, SelfTestFailure, self_test};
+use crate::view::{PrecopiedDirectories, RunView, SelfTestFailure, forget_test, self_test};
 use probity_api::change::{CheckupStatus, DoctorCheckup};
 use probity_api::govern::enforcement::{ConfinementReport, EnforcementLimit, ViewFacts};
 use probity_api::govern::setup::CodingAgent;
@@ -218,6 +218,8 @@ impl SelfTestFailure {
 pub fn enforcement_checkup(workspace: &Workspace) -> DoctorCheckup {
     let rules = workspace.load_policy().map(|loaded| loaded.policy.enforce).unwrap_or_default();
     let name = format!("doctor-{}", std::process::id());
+    // Who asks for a checkup wants a test, not the answer of an earlier one.
+    forget_test(workspace);
     let outcome = RunView::create(workspace, &name, &rules).and_then(|view| {
         let outcome = tested(&view);
         view.remove().and(outcome)

@@ -13,7 +13,7 @@ mod sealing;
 use crate::amendment_channel::AmendmentChannel;
 use crate::attest::{self, BundleInputs, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle};
 use crate::enforcement::{Enforcement, EnforcementRequest};
-use crate::landing::layer_store;
+use crate::landing::{layer_store, upper_of_root};
 use crate::recover::{self, ClosedRun};
 use crate::run_verdict::{
     GateWrites, ObservedExecution, ObservedTree, RunRules, RunVerdict, VerdictInputs, is_blind, judge,
@@ -47,7 +47,7 @@ pub(crate) use sealing::contents_of;
 use sealing::{StartedRun, seal_run};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Time a run in a view waits for a process that has the tree for itself for a moment.
@@ -350,9 +350,9 @@ fn judge_and_attest(
     let _phase = workspace.progress.begin("writing the evidence");
     let StartedRun { start, preview, seal, scopes, not_kept, key, folder, own_claims, .. } = begun;
     let in_view = acted.in_view.take();
-    let merged = in_view.as_ref().and_then(|it| it.merged.as_ref());
-    let root = merged.map_or_else(|| workspace.root.clone(), |merged| merged.path(&workspace.root));
-    let exemptions = begun.exemptions_at(&root, &acted.end);
+    let upper = begun.enforcement.view.as_ref().map(|view| upper_of_root(workspace, view.directory()));
+    let roots: Vec<&Path> = upper.as_deref().into_iter().chain([&*workspace.root]).collect();
+    let exemptions = begun.exemptions_at(&roots, &acted.end);
     let touched_state = begun.touched_state();
     // The tree itself is as it was if the command ran in a view.
     if begun.lazy.is_none() {
@@ -444,7 +444,7 @@ fn judge_and_attest(
                 attested: &attested,
                 ref_movements: &ref_movements,
             };
-            in_view::conclude(workspace, request, view, outcome, &held, &run)?
+            in_view::conclude(workspace, request, view, &outcome, &held, &run)?
         }
         _ => (LandingReport::default(), None),
     };

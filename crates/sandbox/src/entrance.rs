@@ -93,6 +93,7 @@ fn run_init(plan: &ViewPlan, command: &[OsString], report: &mut ViewReport) -> R
     rustix::io::fcntl_setfd(&writer, rustix::io::FdFlags::empty()).map_err(ViewFailure::step(step))?;
     let request = InitRequest {
         network: plan.network,
+        outside: plan.outside.clone(),
         working_directory: plan.working_directory.clone(),
         report_descriptor: writer.as_raw_fd(),
     };

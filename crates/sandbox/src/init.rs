@@ -3,6 +3,7 @@
 
 use crate::{
     CommandEnd, NOT_ENTERED_EXIT_CODE, NetworkAccess, ViewFailure, ViewReport, loopback, mounts, privileges,
+    probe,
 };
 use rustix::process::{DumpableBehavior, Signal, WaitOptions};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ use std::process::{Command, ExitCode};
 #[derive(Serialize, Deserialize)]
 pub(crate) struct InitRequest {
     pub(crate) network: NetworkAccess,
+    /// Directories that must not be writable.
+    pub(crate) outside: Vec<OsString>,
     pub(crate) working_directory: OsString,
     /// Number of the descriptor on which the report is expected.
     pub(crate) report_descriptor: i32,
@@ -71,6 +74,13 @@ fn run_command(
     privileges::drop_capabilities()?;
     let scopes = privileges::restrict_scopes();
     privileges::forbid_typing()?;
+    // With the privileges of the command, in the view in which it is about to start.
+    if let Some(directory) = request.outside.iter().map(Path::new).find(|path| probe::can_write(path)) {
+        let error = std::io::Error::other("a test wrote to it");
+        return Err(ViewFailure::at("keep the command from writing outside of its view, in", directory)(
+            error,
+        ));
+    }
     let started = Command::new(program).args(words).spawn();
     // From here on the command cannot look into this process.
     let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);

@@ -21,6 +21,7 @@
 //!
 //! * The only writable places are the overlays and writable directories of the plan and private, empty `/tmp`,
 //!   `/var/tmp`, `/run` and `/dev`. Everything else is read-only.
+//! * No command starts in a view in which one of the directories that the plan names as `outside` can be written to.
 //! * The command holds no descriptor but its standard streams, and no capability; it cannot gain one. Files behind the
 //!   standard streams are copied: it cannot open them.
 //! * Unix sockets on which somebody listened when the view was built cannot be reached by their path, also after they were
@@ -61,7 +62,8 @@ mod unix_sockets;
 mod write_grants;
 
 pub use plan::{
-    CommandEnd, LayerBelow, NetworkAccess, OverlayMount, ViewFailure, ViewPlan, ViewReport, WriteGrants,
+    CommandEnd, LayerBelow, NetworkAccess, OverlayMount, ScratchOverlays, ViewFailure, ViewPlan, ViewReport,
+    WriteGrants,
 };
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -114,6 +116,18 @@ pub fn run_role(arguments: &[OsString]) -> Option<ExitCode> {
 #[cfg(not(target_os = "linux"))]
 pub fn run_role(_arguments: &[OsString]) -> Option<ExitCode> {
     None
+}
+
+/// Returns the number of sockets that a view which is built now covers.
+#[cfg(target_os = "linux")]
+pub fn n_masked_sockets() -> Result<usize, ViewFailure> {
+    Ok(mounts::masked_sockets(&unix_sockets::reachable_sockets()?).len())
+}
+
+/// There are no views on this system, so nothing is covered.
+#[cfg(not(target_os = "linux"))]
+pub fn n_masked_sockets() -> Result<usize, ViewFailure> {
+    Ok(0)
 }
 
 /// Returns the first mount point below `directory`, which no overlay can cover then.

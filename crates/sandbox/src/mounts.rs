@@ -1,19 +1,22 @@
 //! The mounts of a view. Runs in the entrance, after it has entered its namespaces.
 
 use crate::mount_table::{MountEntry, mount_entries};
-use crate::{OverlayMount, ViewFailure, ViewPlan};
+use crate::{OverlayMount, ScratchOverlays, ViewFailure, ViewPlan};
 use rustix::fd::{AsFd as _, AsRawFd as _, OwnedFd};
-use rustix::fs::{CWD, FileType, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags, StatVfsMountFlags, XattrFlags};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
-    OpenTreeFlags,
+    OpenTreeFlags, UnmountFlags,
 };
 use std::collections::BTreeSet;
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+/// An attribute of the kind that the kernel gives to the files of a layer.
+const LAYER_ATTRIBUTE: &str = "user.overlay.test";
 
 const MOUNT_TABLE: &str = "/proc/self/mountinfo";
 
@@ -47,10 +50,10 @@ pub(crate) fn build(plan: &ViewPlan, sockets: &BTreeSet<PathBuf>) -> Result<usiz
         .collect::<Result<_, _>>()?;
     // All layers are opened before the first one is mounted: they may be in a target, of any overlay, where a layer below
     // would hide them. The state of a repository is in its git directory, and that of a linked worktree is a target.
-    let layers: Vec<OverlayLayers> =
-        plan.overlays.iter().map(OverlayLayers::open).collect::<Result<_, _>>()?;
-    let overlays: Vec<DetachedMount> = plan
-        .overlays
+    let planned: Vec<OverlayMount> =
+        scratch_overlays(&plan.scratch)?.into_iter().chain(plan.overlays.iter().cloned()).collect();
+    let layers: Vec<OverlayLayers> = planned.iter().map(OverlayLayers::open).collect::<Result<_, _>>()?;
+    let overlays: Vec<DetachedMount> = planned
         .iter()
         .zip(&layers)
         .map(|(overlay, layers)| DetachedMount::overlay(Path::new(&overlay.target), layers))
@@ -80,6 +83,30 @@ pub(crate) fn build(plan: &ViewPlan, sockets: &BTreeSet<PathBuf>) -> Result<usiz
         hide(path)?;
     }
     Ok(n_masked_sockets)
+}
+
+/// Makes the layers of the scratch overlays, in memory: making and removing them on a disk takes longer than all the rest
+/// of a view.
+fn scratch_overlays(scratch: &ScratchOverlays) -> Result<Vec<OverlayMount>, ViewFailure> {
+    if scratch.targets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let place = Path::new(&scratch.place);
+    mount_empty(place, MountFlags::empty(), c"mode=700")?;
+    if rustix::fs::setxattr(place, LAYER_ATTRIBUTE, b"y", XattrFlags::empty()).is_err() {
+        rustix::mount::unmount(place, UnmountFlags::empty()).map_err(ViewFailure::at("unmount", place))?;
+    }
+    let overlay = |(index, target): (usize, &OsString)| {
+        let [upper, work] = ["upper", "work"].map(|name| place.join(index.to_string()).join(name));
+        for directory in [&upper, &work] {
+            fs::create_dir_all(directory).map_err(ViewFailure::at("create", directory))?;
+        }
+        let mode = fs::metadata(target).map_or(0o755, |facts| facts.permissions().mode() & 0o7777);
+        // A cache with other permission bits still works for its owner.
+        let _ = fs::set_permissions(&upper, fs::Permissions::from_mode(mode));
+        Ok(OverlayMount { target: target.clone(), below: None, upper: upper.into(), work: work.into() })
+    };
+    scratch.targets.iter().enumerate().map(overlay).collect()
 }
 
 /// A mount that is not part of the tree yet.
@@ -307,6 +334,15 @@ fn mount_devices(terminal: Option<DetachedMount>) -> Result<(), ViewFailure> {
 /// Covers the sockets: who answers there works outside of the view. A program may have renamed its socket or linked it to
 /// another name since it was bound, as ssh does, so that all sockets beside it are covered as well.
 fn mask_sockets(sockets: &BTreeSet<PathBuf>) -> Result<usize, ViewFailure> {
+    let mut n_masked = 0;
+    for path in masked_sockets(sockets) {
+        n_masked += usize::from(mask_socket(&path)?);
+    }
+    Ok(n_masked)
+}
+
+/// Returns the sockets to cover: the listed ones that are there, and all beside them.
+pub(crate) fn masked_sockets(sockets: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let directories: BTreeSet<&Path> = sockets.iter().filter_map(|path| path.parent()).collect();
     // A directory that is not there, or that this user cannot read, is looked at by the listed names alone.
     let beside = directories.into_iter().flat_map(fs::read_dir).flatten().flatten();
@@ -316,12 +352,7 @@ fn mask_sockets(sockets: &BTreeSet<PathBuf>) -> Result<usize, ViewFailure> {
             .is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::Socket)
     };
     let listed = sockets.iter().filter(is_socket).cloned();
-    let found: BTreeSet<PathBuf> = beside.map(|entry| entry.path()).chain(listed).collect();
-    let mut n_masked = 0;
-    for path in found {
-        n_masked += usize::from(mask_socket(&path)?);
-    }
-    Ok(n_masked)
+    beside.map(|entry| entry.path()).chain(listed).collect()
 }
 
 /// Covers a socket; returns false if it is gone.

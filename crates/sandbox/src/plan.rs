@@ -9,6 +9,8 @@ use std::path::Path;
 pub struct ViewPlan {
     /// Trees that can be changed without being changed, in the order in which they are mounted.
     pub overlays: Vec<OverlayMount>,
+    /// Directories whose changes are thrown away. Their overlays are mounted before the others.
+    pub scratch: ScratchOverlays,
     /// Directories and files that stay writable, and whose changes are real.
     pub writable: Vec<OsString>,
     /// Directories and files that are read-only, and visible even where they lie in a private directory such as `/tmp`.
@@ -18,6 +20,8 @@ pub struct ViewPlan {
     /// Directories that appear empty and files that appear empty.
     pub hidden: Vec<OsString>,
     pub network: NetworkAccess,
+    /// Directories that must not be writable. The command starts only if a last test finds that none of them is.
+    pub outside: Vec<OsString>,
     /// Where the command starts.
     pub working_directory: OsString,
     /// The file in which the entrance leaves its [`ViewReport`].
@@ -35,6 +39,16 @@ pub struct OverlayMount {
     pub upper: OsString,
     /// Empty; the kernel works in it.
     pub work: OsString,
+}
+
+/// Overlays whose layers nobody needs when the view has ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScratchOverlays {
+    /// The directories that are covered.
+    pub targets: Vec<OsString>,
+    /// An empty directory for the layers: they lie in memory, or in the directory itself where the kernel keeps no
+    /// attributes of files in memory (before 6.6).
+    pub place: OsString,
 }
 
 /// The layer of an overlay whose view has ended.

@@ -23,7 +23,8 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     if can_write(Path::new(inside)) { ExitCode::SUCCESS } else { ExitCode::from(NOT_WRITTEN_INSIDE) }
 }
 
-fn can_write(directory: &Path) -> bool {
+/// Returns whether a file can be made in a directory.
+pub(crate) fn can_write(directory: &Path) -> bool {
     std::fs::write(directory.join(PROBE_FILE), "").is_ok()
 }
 

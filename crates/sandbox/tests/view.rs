@@ -2,7 +2,7 @@
 //! view, so it has its own `main`.
 
 use probity_sandbox::{
-    CommandEnd, ENTRANCE_ROLE, LayerBelow, NetworkAccess, OverlayMount, ViewPlan, ViewReport,
+    CommandEnd, ENTRANCE_ROLE, LayerBelow, NetworkAccess, OverlayMount, ScratchOverlays, ViewPlan, ViewReport,
 };
 use std::ffi::OsString;
 use std::fs;
@@ -33,6 +33,8 @@ const CASES: &[Case] = &[
     ("nobody_has_capabilities", nobody_has_capabilities),
     ("listening_sockets_are_masked", listening_sockets_are_masked),
     ("hidden_and_writable_places", hidden_and_writable_places),
+    ("a_cache_is_thrown_away", a_cache_is_thrown_away),
+    ("nothing_starts_in_a_view_that_is_open", nothing_starts_in_a_view_that_is_open),
     ("the_network_can_be_off", the_network_can_be_off),
     ("git_works_inside", git_works_inside),
     ("nothing_is_flushed_for_a_layer", nothing_is_flushed_for_a_layer),
@@ -154,6 +156,8 @@ impl ViewFixture {
             read_only: Vec::new(),
             hidden: Vec::new(),
             network: NetworkAccess::On,
+            scratch: ScratchOverlays::default(),
+            outside: vec![self.path("outside").into()],
             working_directory: self.path("tree").into(),
             report: self.path("report").into(),
         }
@@ -313,6 +317,38 @@ fn hidden_and_writable_places(fixture: &ViewFixture) {
     assert_eq!(seen, "ran\n");
     assert_eq!(fixture.read("home/agent/log"), "kept\n");
     assert_eq!(entries(&fixture.path("home/agent/hooks")), Vec::<String>::new());
+}
+
+fn a_cache_is_thrown_away(fixture: &ViewFixture) {
+    fs::create_dir_all(fixture.path("home/cache/old")).expect("creates");
+    fs::write(fixture.path("home/cache/old/file"), "kept").expect("writes");
+    fs::create_dir_all(fixture.path("layers")).expect("creates");
+    fixture.give_away();
+    let plan = ViewPlan {
+        scratch: ScratchOverlays {
+            targets: vec![fixture.path("home/cache").into()],
+            place: fixture.path("layers").into(),
+        },
+        hidden: vec![fixture.path("layers").into()],
+        ..fixture.plan()
+    };
+    // A directory that is made again hides what was below it, for which the layer needs attributes.
+    let script = "set -e; cat ~/cache/old/file; rm -r ~/cache/old; mkdir ~/cache/old; echo x > ~/cache/old/new; \
+                  mv ~/cache/old ~/cache/other; ls ~/cache ~/cache/other; ls -A $(dirname \"$OUT\")/layers";
+    let seen = succeeds(fixture.run_plan(&plan, "", &["sh", "-c", script]));
+    let home = fixture.path("home");
+    let home = home.display();
+    assert_eq!(seen, format!("kept{home}/cache:\nother\n\n{home}/cache/other:\nnew\n"));
+    assert_eq!(fixture.read("home/cache/old/file"), "kept");
+    assert_eq!(entries(&fixture.path("home/cache")), ["old"]);
+}
+
+fn nothing_starts_in_a_view_that_is_open(fixture: &ViewFixture) {
+    let open = fixture.path("home");
+    let plan = ViewPlan { writable: vec![open.clone().into()], outside: vec![open.into()], ..fixture.plan() };
+    let (output, report) = fixture.run_plan(&plan, "", &["sh", "-c", "echo ran > \"$HOME/ran\""]);
+    assert!(report.failure.is_some_and(|it| it.step.contains("outside")), "{output:?}");
+    assert!(!fixture.path("home/ran").exists(), "{output:?}");
 }
 
 fn the_network_can_be_off(fixture: &ViewFixture) {

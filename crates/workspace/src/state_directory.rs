@@ -183,6 +183,11 @@ impl StateDirectory {
         self.dir.join("cache").join(format!("{}.head", tree_key(root)))
     }
 
+    /// The last test of a view that was passed for the tree at `root`.
+    pub fn view_test_cache(&self, root: &Path) -> PathBuf {
+        self.dir.join("cache").join(format!("{}.view", tree_key(root)))
+    }
+
     /// Does something that an open run would notice, unless a governed run is open in the repository. Open runs watch every
     /// cache of a tree, because a forged one would hide changes from the next run on it. Runs begin under the claims lock,
     /// so none can begin meanwhile.

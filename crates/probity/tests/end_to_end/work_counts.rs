@@ -95,6 +95,7 @@ fn a_run_that_changes_nothing_costs_little() {
     outcome.passes();
     assert!(count(&counts, "tree_walks") <= 1 && count(&counts, "git_processes") == 0, "{counts}");
     assert!(count(&counts, "fsyncs") <= 8 && count(&counts, "process_reads") <= 10, "{counts}");
+    assert_eq!(count(&counts, "view_launches"), 1, "the earlier test of a view still holds: {counts}");
 }
 
 /// Whatever happened in the repository before, a run looks at as much as in a new one.
@@ -161,6 +162,7 @@ fn a_lazy_start_walks_nothing() {
     assert_eq!(outcome.delta(), ["src/a.py", "src/new"]);
     assert_eq!(outcome.json["landing"]["state"], "landed", "{outcome:#?}");
     assert_eq!((count(&counts, "tree_walks"), count(&counts, "git_processes")), (0, 0), "{counts}");
+    assert_eq!(count(&counts, "view_launches"), 1, "{counts}");
     let bundle = outcome.evidence_dir();
     assert_eq!(verify(&bundle, None).json["outcome"], "PASS");
     let manifest: Value =

@@ -44,9 +44,6 @@ const MAX_GATE_ROUNDS: usize = 3;
 
 /// What is known of a run in a view alone.
 pub(super) struct ViewOutcome {
-    /// The tree with the layer of the run.
-    /// `None` if the layer is empty.
-    pub(super) merged: Option<MergedTree>,
     pub(super) notes: Vec<(ReasonCode, String)>,
     /// Whether the tree kept changing while the gates ran.
     base_moves: bool,
@@ -94,17 +91,17 @@ pub(super) fn execute(
         late.zone = observer.zone();
     }
     let start_content = late_start.as_ref().map_or(&begun.start.content, |late| &late.content);
-    // Gates look at the view, whatever is in its layer.
-    let is_untouched = view.is_untouched() && begun.seal.contents().plan.gates.is_empty();
-    let merged = if is_untouched { None } else { Some(MergedTree::open(view)?) };
+    // Git's own files are read as the view shows them, and so is what a gate names.
+    let needs_mount = has_git_files || !begun.seal.contents().plan.gates.is_empty();
+    let merged = if needs_mount { Some(MergedTree::open(view)?) } else { None };
     let mut end = match &merged {
         Some(merged) if has_git_files => {
             let zone = late_start.as_ref().and_then(|late| late.zone.as_ref());
             observer.observe_view(&begun.start, start_content, zone, &upper, merged.root())?
         }
         // What is not in the layer is as it was.
-        Some(_) => observer.with_content(&begun.start, observer.layered(start_content, &upper)?),
-        None => observer.with_content(&begun.start, start_content.clone()),
+        None if view.is_untouched() => observer.with_content(&begun.start, start_content.clone()),
+        _ => observer.with_content(&begun.start, observer.layered(start_content, &upper)?),
     };
     let changed_by_command = match &late_start {
         Some(late) => {
@@ -168,7 +165,7 @@ pub(super) fn execute(
         gate_writes: round.writes,
         end,
         containment,
-        in_view: Some(ViewOutcome { merged, notes, base_moves }),
+        in_view: Some(ViewOutcome { notes, base_moves }),
         late_start,
     })
 }
@@ -308,11 +305,10 @@ pub(super) fn conclude(
     workspace: &Workspace,
     request: &RunRequest,
     view: &RunView<'_>,
-    outcome: ViewOutcome,
+    outcome: &ViewOutcome,
     held: &LandingRecord,
     run: &AttestedRun<'_>,
 ) -> Result<(LandingReport, Option<ReasonCode>), ServiceError> {
-    drop(outcome.merged);
     let report = |state, conflicts| LandingReport {
         state,
         paths: held.paths.clone(),

@@ -257,7 +257,7 @@ impl LazyLook {
         let committed = if is_same_git { git::head_tree(workspace).ok() } else { None };
         let (mut exemptions, recognition) =
             Exemptions::at_start(workspace, &policy, committed.as_ref(), tree)?;
-        exemptions.plugin_lists = plugins::plugin_lists(&workspace.root, tree);
+        exemptions.plugin_lists = plugins::plugin_lists(&[&workspace.root], tree);
         Ok((exemptions, recognition.map(RefCell::new)))
     }
 }

@@ -82,17 +82,17 @@ impl StartedRun<'_> {
         self.lazy.is_none().then_some(self.preview.coverage)
     }
 
-    /// Returns the exemptions at the end, where new build outputs and new plugin lists may exist. The tree is found at
-    /// `root` then.
-    pub(super) fn exemptions_at(&self, root: &Path, end: &WorkspaceObservation) -> Cow<'_, Exemptions> {
+    /// Returns the exemptions at the end, where new build outputs and new plugin lists may exist. The contents of the
+    /// tree are found at `roots` then.
+    pub(super) fn exemptions_at(&self, roots: &[&Path], end: &WorkspaceObservation) -> Cow<'_, Exemptions> {
         let own = &self.exemptions;
         let recognized = self.recognition.as_ref().map_or_else(
             || own.recognized.clone(),
-            |recognition| recognition.borrow_mut().of_run(root, own, [&self.start.content, &end.content]),
+            |recognition| recognition.borrow_mut().of_run(roots, own, [&self.start.content, &end.content]),
         );
         let mut plugin_lists = own.plugin_lists.clone();
         if Exemptions::are_possible(&self.seal) {
-            plugin_lists.extend(plugins::plugin_lists(root, &end.content));
+            plugin_lists.extend(plugins::plugin_lists(roots, &end.content));
         }
         if recognized == own.recognized && plugin_lists == own.plugin_lists {
             return Cow::Borrowed(own);
@@ -154,7 +154,7 @@ pub(super) fn seal_run<'a>(
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
     let mut exemptions = exemptions.with_gates(&seal, &start.content)?;
     if Exemptions::are_possible(&seal) {
-        exemptions.plugin_lists = plugins::plugin_lists(&workspace.root, &start.content);
+        exemptions.plugin_lists = plugins::plugin_lists(&[&workspace.root], &start.content);
     }
     let recognition = recognition.map(RefCell::new);
     refuse_unsafe_scope(workspace, &preview.scope, &exemptions, &start)?;

@@ -1,10 +1,7 @@
 //! The user's home in a view: read-only, but for the agent's own state and for caches; credentials are hidden.
 
 use probity_policy::{EnforceRules, FIXED_NAMES};
-use probity_sandbox::OverlayMount;
-use probity_storage::durable;
-use probity_workspace::ServiceError;
-use std::os::unix::fs::PermissionsExt as _;
+use probity_sandbox::ScratchOverlays;
 use std::path::{Path, PathBuf};
 
 /// Variables that name a cache elsewhere, for homes without the usual directory.
@@ -83,20 +80,9 @@ impl HomePlan {
         self.open_settings.iter().filter(is_made).map(|(path, _)| path.as_path()).collect()
     }
 
-    /// Returns overlays on the caches, with fresh layers in `place`.
-    pub(super) fn scratch_overlays(&self, place: &Path) -> Result<Vec<OverlayMount>, ServiceError> {
-        super::remove_layer(place)?;
-        let overlay = |(index, target): (usize, &PathBuf)| {
-            let [upper, work] = ["upper", "work"].map(|name| place.join(index.to_string()).join(name));
-            for directory in [&upper, &work] {
-                durable::create_dir(directory)?;
-            }
-            let mode = target.metadata().map_or(0o755, |facts| facts.permissions().mode() & 0o7777);
-            // A cache with other permission bits still works for its owner.
-            let _ = std::fs::set_permissions(&upper, std::fs::Permissions::from_mode(mode));
-            Ok(OverlayMount { target: target.into(), below: None, upper: upper.into(), work: work.into() })
-        };
-        self.scratch.iter().enumerate().map(overlay).collect()
+    /// Returns overlays on the caches, with their layers in `place`, an empty directory.
+    pub(super) fn scratch_overlays(&self, place: &Path) -> ScratchOverlays {
+        ScratchOverlays { targets: self.scratch.iter().map(Into::into).collect(), place: place.into() }
     }
 
     /// Returns variables that lead tools to a private cache where the home has none: it could not be created there.

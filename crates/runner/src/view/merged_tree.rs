@@ -5,7 +5,7 @@
 
 use super::RunView;
 use probity_process::{BackgroundHelper, ProcessEnvironment};
-use probity_sandbox::{HOLD_ROLE, NetworkAccess, OWN_PROGRAM, ViewPlan};
+use probity_sandbox::{HOLD_ROLE, NetworkAccess, OWN_PROGRAM, ScratchOverlays, ViewPlan};
 use probity_workspace::ServiceError;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,16 +25,16 @@ impl MergedTree {
     pub(crate) fn open(view: &RunView<'_>) -> Result<Self, ServiceError> {
         let place = view.directory.join("look");
         super::remove_layer(&place)?;
-        for name in ["look/upper", "look/work", "look/git/upper", "look/git/work"] {
-            view.create_plain(name)?;
-        }
+        view.create_layers("look")?;
         let plan = ViewPlan {
             overlays: view.overlays("look", true),
+            scratch: ScratchOverlays::default(),
             writable: Vec::new(),
             visible: Vec::new(),
             read_only: Vec::new(),
             hidden: Vec::new(),
             network: NetworkAccess::Off,
+            outside: Vec::new(),
             working_directory: "/".into(),
             report: place.join("report").into(),
         };
@@ -53,11 +53,6 @@ impl MergedTree {
             source: std::io::ErrorKind::NotFound.into(),
         })?;
         Ok(Self { _holder: holder, root: PathBuf::from(format!("/proc/{init}/root")) })
-    }
-
-    /// Returns where a path of the view is found.
-    pub(crate) fn path(&self, path: &Path) -> PathBuf {
-        self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
     /// The root of the view's file system.

@@ -18,14 +18,14 @@ pub(crate) use gate_view::GateView;
 pub(crate) use home::HomePlan;
 pub(crate) use merged_tree::MergedTree;
 pub(crate) use precopy::{PrecopiedDirectories, covered_directories, is_small, literal_directories, precopy};
-pub(crate) use self_test::{SelfTestFailure, self_test};
+pub(crate) use self_test::{SelfTestFailure, forget_test, self_test};
 
 use crate::landing::overlay_target;
 use probity_policy::{EnforceRules, NetworkRule};
 use probity_process::{Job, JobOutcome, JobReport, NotStarted, ProcessEnvironment, Supervisor};
 use probity_sandbox::{
-    CommandEnd, ENTRANCE_ROLE, LayerBelow, NetworkAccess, OWN_PROGRAM, OverlayMount, ViewFailure, ViewPlan,
-    ViewReport,
+    CommandEnd, ENTRANCE_ROLE, LayerBelow, NetworkAccess, OWN_PROGRAM, OverlayMount, ScratchOverlays,
+    ViewFailure, ViewPlan, ViewReport,
 };
 use probity_storage::durable;
 use probity_workspace::{ServiceError, Workspace};
@@ -40,6 +40,9 @@ const TEMPORARY_DIRECTORIES: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Directories that are private in a view, and empty unless the tree is in them.
 const PRIVATE_DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+
+/// The step of the entrance that starts the command: what fails there is no fault of the view.
+const START_STEP: &str = "start";
 
 /// Variables that lead to services outside of the view.
 const SERVICE_VARIABLES: &[&str] = &[
@@ -85,12 +88,7 @@ impl<'a> RunView<'a> {
         let directory = workspace.state.layer(run_id);
         let home = HomePlan::of(rules, overlay_target(workspace), workspace.state.dir());
         let view = Self { workspace, directory, home, passed_variables: rules.env.clone() };
-        view.create_layer("upper", overlay_target(workspace))?;
-        view.create_plain("work")?;
-        if let Some(outside) = view.git_outside() {
-            view.create_layer("git/upper", outside)?;
-            view.create_plain("git/work")?;
-        }
+        view.create_layers("")?;
         Ok(view)
     }
 
@@ -108,15 +106,27 @@ impl<'a> RunView<'a> {
         (!common.starts_with(overlay_target(self.workspace))).then_some(common)
     }
 
+    /// Creates the layers of the overlays on the tree and on git's directory in `place` of the run's directory.
+    fn create_layers(&self, place: &str) -> Result<(), ServiceError> {
+        let place = Path::new(place);
+        self.create_layer(&place.join("upper"), overlay_target(self.workspace))?;
+        self.create_plain(&place.join("work"))?;
+        if let Some(outside) = self.git_outside() {
+            self.create_layer(&place.join("git/upper"), outside)?;
+            self.create_plain(&place.join("git/work"))?;
+        }
+        Ok(())
+    }
+
     /// Creates an upper layer with the permission bits of the directory that it covers, because it shows them.
-    fn create_layer(&self, name: &str, covers: &Path) -> Result<(), ServiceError> {
+    fn create_layer(&self, name: &Path, covers: &Path) -> Result<(), ServiceError> {
         let path = self.create_plain(name)?;
         let mode = fs::metadata(covers).map_or(0o755, |facts| facts.permissions().mode() & 0o7777);
         let failed = ServiceError::system(format!("cannot prepare {}", path.display()));
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).map_err(failed)
     }
 
-    fn create_plain(&self, name: &str) -> Result<PathBuf, ServiceError> {
+    fn create_plain(&self, name: &Path) -> Result<PathBuf, ServiceError> {
         let path = self.directory.join(name);
         durable::create_dir(&path)?;
         Ok(path)
@@ -125,13 +135,7 @@ impl<'a> RunView<'a> {
     /// Empties the layer of the gates.
     pub(crate) fn reset_gates(&self) -> Result<(), ServiceError> {
         remove_layer(&self.directory.join("gates"))?;
-        self.create_layer("gates/upper", overlay_target(self.workspace))?;
-        self.create_plain("gates/work")?;
-        if let Some(outside) = self.git_outside() {
-            self.create_layer("gates/git/upper", outside)?;
-            self.create_plain("gates/git/work")?;
-        }
-        Ok(())
+        self.create_layers("gates")
     }
 
     /// Returns the part of the layer of the gates that belongs to the root of the tree. It need not exist.
@@ -156,16 +160,6 @@ impl<'a> RunView<'a> {
         git.into_iter().chain([overlay(overlay_target(self.workspace), "")]).collect()
     }
 
-    /// Returns the overlays for a command: those on the caches, and that on the tree.
-    fn command_overlays(&self, role: ViewRole) -> Result<Vec<OverlayMount>, ServiceError> {
-        let mut overlays = self.home.scratch_overlays(&self.directory.join("scratch"))?;
-        overlays.extend(match role {
-            ViewRole::Command => self.overlays("", false),
-            ViewRole::Gate => self.overlays("gates", true),
-        });
-        Ok(overlays)
-    }
-
     /// Returns the plan for a command in `working_directory`.
     fn plan(
         &self,
@@ -182,11 +176,13 @@ impl<'a> RunView<'a> {
         };
         ViewPlan {
             overlays,
+            scratch: ScratchOverlays::default(),
             writable: persist(&self.home.persist),
             visible: self.home.visible.iter().map(Into::into).collect(),
             read_only: persist(&self.home.fixed),
             hidden,
             network: network_access(network),
+            outside: self.outside_directories().into_iter().map(Into::into).collect(),
             working_directory: self.reachable(working_directory).into(),
             report: self.directory.join("report").into(),
         }
@@ -220,13 +216,25 @@ impl<'a> RunView<'a> {
         network: NetworkRule,
         job: Job,
     ) -> Result<(JobReport, ViewReport), ServiceError> {
-        let plan = self.plan(role, self.command_overlays(role)?, network, &job.cwd);
+        let overlays = match role {
+            ViewRole::Command => self.overlays("", false),
+            ViewRole::Gate => self.overlays("gates", true),
+        };
+        let mut plan = self.plan(role, overlays, network, &job.cwd);
+        let scratch = Path::new("scratch");
+        remove_layer(&self.directory.join(scratch))?;
+        plan.scratch = self.home.scratch_overlays(&self.create_plain(scratch)?);
         let program = job.argv.first().cloned().unwrap_or_default();
         let environment = self.environment(job.environment.clone());
         let argv = self.entrance(&plan, "plan", &job.argv)?;
         let ended = supervisor.run(&Job { argv, environment, cwd: self.workspace.root.clone(), ..job });
         let report = read_report(&plan);
-        self.remove_scratch();
+        // What stays is removed with the layer.
+        let _ = remove_layer(&self.directory.join(scratch));
+        if report.as_ref().and_then(|report| report.failure.as_ref()).is_some_and(|it| it.step != START_STEP)
+        {
+            forget_test(self.workspace);
+        }
         Ok((ended_in_view(ended, report.as_ref(), &program), report.unwrap_or_default()))
     }
 
@@ -237,6 +245,7 @@ impl<'a> RunView<'a> {
         name: &str,
         command: &[OsString],
     ) -> Result<Vec<OsString>, ServiceError> {
+        tracing::trace!(target: "probity::work", view_launches = 1_u64);
         let path = self.directory.join(name);
         let text = serde_json::to_vec(plan).map_err(|error| ServiceError::System {
             what: format!("cannot write {}", path.display()),
@@ -246,11 +255,6 @@ impl<'a> RunView<'a> {
         durable::write_unsynced(&path, &text)?;
         let words = [OWN_PROGRAM.into(), ENTRANCE_ROLE.into(), path.into()];
         Ok(words.into_iter().chain(command.iter().cloned()).collect())
-    }
-
-    fn remove_scratch(&self) {
-        // What stays is removed with the layer.
-        let _ = remove_layer(&self.directory.join("scratch"));
     }
 
     /// Returns whether nothing was written in the view, neither to the tree nor to git's directory.
@@ -342,7 +346,7 @@ fn ended_in_view(ended: JobReport, report: Option<&ViewReport>, program: &OsStri
 
 /// Returns why a program was not started, from the step that failed.
 pub(crate) fn not_started(failure: &ViewFailure, program: &OsString) -> NotStarted {
-    let is_program = failure.step == "start";
+    let is_program = failure.step == START_STEP;
     match failure.errno {
         Some(libc_errno::NOT_FOUND) if is_program => NotStarted::NotFound(program.clone()),
         Some(libc_errno::NOT_PERMITTED) if is_program => NotStarted::NotExecutable(program.clone()),

@@ -6,11 +6,16 @@ use crate::landing::overlay_target;
 use probity_policy::NetworkRule;
 use probity_process::{CaptureLimits, ProcessEnvironment, capture};
 use probity_sandbox::{CommandEnd, OWN_PROGRAM, PROBE_ROLE, ViewFailure, ViewPlan, ViewReport};
-use probity_workspace::ServiceError;
+use probity_storage::{CacheFile, CacheKind, durable};
+use probity_workspace::{ServiceError, Workspace};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The last test that was passed for a tree.
+const VIEW_TEST_CACHE: CacheKind = CacheKind { name: "view test", version: 1 };
 
 const TEST_LIMITS: CaptureLimits = CaptureLimits { time: Duration::from_mins(1), output_bytes: 64 * 1024 };
 
@@ -34,7 +39,10 @@ pub(crate) struct SelfTestFailure {
     pub(crate) cure: String,
 }
 
-/// Builds the view of the run and tests it; returns what was reported of it.
+/// Tests whether views can be had for the tree of `view`; returns what was reported of one.
+///
+/// The answer of an earlier run holds as long as nothing that it depends on changed. It only decides what is tried: whether
+/// the command can write outside is tested again in its own view, each time, just before it starts.
 pub(crate) fn self_test(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTestFailure>, ServiceError> {
     let target = overlay_target(view.workspace);
     if let Some(point) = probity_sandbox::mount_below(target) {
@@ -46,16 +54,19 @@ pub(crate) fn self_test(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTes
     if let Some(failure) = foreign_owner_failure(target) {
         return Ok(Err(failure));
     }
-    for name in ["test/upper", "test/work", "test/git/upper", "test/git/work"] {
-        view.create_plain(name)?;
+    let conditions = TestConditions::of(view);
+    let known = test_cache(view.workspace).load::<PassedTest>();
+    if let Some(known) = known.filter(|known| Some(&known.conditions) == conditions.as_ref()) {
+        return Ok(Ok(known.report()?));
     }
+    view.create_layers("test")?;
     let overlays = view.overlays("test", false);
     let plan = ViewPlan {
         report: view.directory.join("test/report").into(),
         ..view.plan(ViewRole::Command, overlays, NetworkRule::On, target)
     };
     let mut command: Vec<OsString> = vec![OWN_PROGRAM.into(), PROBE_ROLE.into(), target.into()];
-    command.extend(outside_directories(target).into_iter().map(Into::into));
+    command.extend(view.outside_directories().into_iter().map(Into::into));
     let argv = view.entrance(&plan, "test/plan", &command)?;
     let ended = capture(&argv, &ProcessEnvironment::inherited(), Path::new("/"), TEST_LIMITS);
     let report = super::read_report(&plan);
@@ -64,6 +75,17 @@ pub(crate) fn self_test(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTes
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => error.to_string(),
     };
+    if let Some(report) = report.as_ref().filter(|report| report.end == Some(CommandEnd::Exited(0)))
+        && let Some(conditions) = conditions
+    {
+        let passed = PassedTest {
+            conditions,
+            has_landlock_scopes: report.has_landlock_scopes,
+            landlock_abi: report.landlock_abi,
+        };
+        // A test that is not remembered is made again. Open runs would report a file that is new beside theirs.
+        view.workspace.state.while_no_run_is_open(|| drop(test_cache(view.workspace).store(&passed)));
+    }
     Ok(match report {
         Some(report) if report.end == Some(CommandEnd::Exited(0)) => Ok(report),
         Some(ViewReport { end: Some(end), .. }) => Err(SelfTestFailure {
@@ -105,11 +127,95 @@ fn unmapped_owner(root: &Path, owner: (u32, u32), own: (u32, u32)) -> Option<Sel
     })
 }
 
-/// Returns directories that must not be writable in a view of `target`.
-fn outside_directories(target: &Path) -> Vec<PathBuf> {
-    let is_private = |path: &&Path| PRIVATE_DIRECTORIES.iter().any(|private| path.starts_with(private));
-    let parent = target.parent().filter(|parent| !is_private(parent));
-    parent.map(Path::to_owned).into_iter().chain(["/".into(), "/usr".into()]).collect()
+impl RunView<'_> {
+    /// Returns directories that must not be writable in the view.
+    pub(super) fn outside_directories(&self) -> Vec<PathBuf> {
+        let target = overlay_target(self.workspace);
+        let is_private = |path: &Path| {
+            path.starts_with("/dev/shm")
+                || PRIVATE_DIRECTORIES.iter().any(|private| path.starts_with(private))
+        };
+        let is_opened = |path: &Path| {
+            let opened = self.home.persist.iter().chain(&self.home.scratch);
+            opened.into_iter().any(|opened| path.starts_with(opened))
+        };
+        let parent = target.parent().filter(|parent| !is_private(parent));
+        let fixed = ["/", "/usr"].map(Path::new);
+        let outside = parent.into_iter().chain(fixed).filter(|path| !is_opened(path));
+        outside.map(Path::to_owned).collect()
+    }
+}
+
+/// A test that was passed.
+#[derive(Serialize, Deserialize)]
+struct PassedTest {
+    conditions: TestConditions,
+    has_landlock_scopes: bool,
+    landlock_abi: Option<u32>,
+}
+
+impl PassedTest {
+    /// Returns what a test would report now.
+    fn report(&self) -> Result<ViewReport, ServiceError> {
+        let failed = |failure: ViewFailure| ServiceError::System {
+            what: "cannot find the sockets of services".into(),
+            source: std::io::Error::other(failure),
+        };
+        Ok(ViewReport {
+            failure: None,
+            end: Some(CommandEnd::Exited(0)),
+            n_masked_sockets: probity_sandbox::n_masked_sockets().map_err(failed)?,
+            has_landlock_scopes: self.has_landlock_scopes,
+            landlock_abi: self.landlock_abi,
+        })
+    }
+}
+
+/// What the result of a test depends on, as far as it can change between two runs.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct TestConditions {
+    /// The kernel, since it started.
+    boot_id: String,
+    /// The namespaces in which a view is opened.
+    namespaces: Vec<PathBuf>,
+    /// The values of [`NAMESPACE_SETTINGS`].
+    settings: Vec<Option<String>>,
+    user: (u32, u32),
+    /// Device, inode and change of the program, which is started again in each role.
+    program: (u64, u64, i64),
+    /// The covered directory and that of the layers, with their devices.
+    directories: Vec<(PathBuf, u64)>,
+}
+
+impl TestConditions {
+    /// Returns the conditions of this moment; `None` if they cannot be determined.
+    fn of(view: &RunView<'_>) -> Option<Self> {
+        let read = |file: &str| std::fs::read_to_string(file).ok();
+        let program = std::fs::metadata(OWN_PROGRAM).ok()?;
+        let namespaces =
+            ["user", "mnt", "pid"].map(|name| std::fs::read_link(format!("/proc/self/ns/{name}")));
+        let covered = [overlay_target(view.workspace), view.workspace.state.dir()];
+        let covered = covered.into_iter().chain(view.git_outside());
+        let device = |path: &Path| Some((path.to_owned(), std::fs::metadata(path).ok()?.dev()));
+        Some(Self {
+            boot_id: read("/proc/sys/kernel/random/boot_id")?,
+            namespaces: namespaces.into_iter().collect::<Result<_, _>>().ok()?,
+            settings: NAMESPACE_SETTINGS.iter().map(|(file, ..)| read(file)).collect(),
+            user: (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()),
+            program: (program.dev(), program.ino(), program.ctime()),
+            directories: covered.map(device).collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn test_cache(workspace: &Workspace) -> CacheFile {
+    CacheFile::new(workspace.state.view_test_cache(&workspace.root), VIEW_TEST_CACHE)
+}
+
+/// Forgets that a test was passed: a view could not be built, or was no good.
+pub(crate) fn forget_test(workspace: &Workspace) {
+    // Caches may be removed at any time.
+    let _ = durable::remove(&workspace.state.view_test_cache(&workspace.root));
 }
 
 fn explain(failure: &ViewFailure) -> SelfTestFailure {

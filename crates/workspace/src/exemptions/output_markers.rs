@@ -28,7 +28,7 @@ impl OutputRecognizer {
     pub fn at_start(workspace: &Workspace, start: &Snapshot) -> Self {
         let git = workspace.git.as_ref();
         Self {
-            at_start: marked_directories(&workspace.root, start),
+            at_start: marked_directories(&[&workspace.root], start),
             ignore_rules: git.map(|git| IgnoreRules::read(git, start, &workspace.below_top())),
         }
     }
@@ -45,16 +45,16 @@ impl OutputRecognizer {
         )
     }
 
-    /// Returns the build outputs that exist at the start or at the end, when the tree is found at `root`.
+    /// Returns the build outputs that exist at the start or at the end, when the contents of the tree are found at `roots`.
     pub fn of_run(
         &mut self,
-        root: &Path,
+        roots: &[&Path],
         exemptions: &Exemptions,
         [start, end]: [&Snapshot; 2],
     ) -> Vec<RecognizedOutput> {
         let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
         let at_start = uncovered_directories(&self.at_start, exemptions);
-        let at_end = uncovered_directories(&marked_directories(root, end), exemptions);
+        let at_end = uncovered_directories(&marked_directories(roots, end), exemptions);
         let rules = &mut self.ignore_rules;
         let mut is_ignored =
             |directory: &RepoPath| rules.as_mut().is_some_and(|rules| rules.ignores_directory(directory));
@@ -74,7 +74,7 @@ pub(super) fn of_shared_tree(
 ) -> Vec<RecognizedOutput> {
     let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
     let is_project = |directory: &RepoPath| may_be_made_by_tool(exemptions, tree, directory, true);
-    let marked = uncovered_directories(&marked_directories(&workspace.root, tree), exemptions);
+    let marked = uncovered_directories(&marked_directories(&[&workspace.root], tree), exemptions);
     probity_policy::recognize_outputs(&[], &marked, &is_kept, &is_project, &mut |_| false)
 }
 
@@ -117,22 +117,27 @@ fn uncovered_directories(marked: &[MarkedDirectory], exemptions: &Exemptions) ->
 }
 
 /// Returns the directories with a valid marker, never the root of the tree.
-fn marked_directories(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
+fn marked_directories(roots: &[&Path], snapshot: &Snapshot) -> Vec<MarkedDirectory> {
     let of_entry = |entry: SnapshotEntry<'_>| {
         let mark = DirectoryMarker::of_file_name(entry.path().file_name())?;
         let path = entry.path().parent()?;
-        probity_policy::is_valid_mark(mark, &content(root, &entry)?).then_some(MarkedDirectory { path, mark })
+        probity_policy::is_valid_mark(mark, &content(roots, &entry)?)
+            .then_some(MarkedDirectory { path, mark })
     };
     snapshot.entries().filter_map(of_entry).collect()
 }
 
-/// Reads a small file; `None` if it no longer matches the snapshot.
-pub(super) fn content(root: &Path, entry: &SnapshotEntry<'_>) -> Option<Vec<u8>> {
+/// Reads a small file from the first of the roots that has the content of the snapshot: a tree in a view is its layer above
+/// the tree below. `None` if none has.
+pub(super) fn content(roots: &[&Path], entry: &SnapshotEntry<'_>) -> Option<Vec<u8>> {
     if entry.kind() != SnapshotEntryKind::File || entry.size() > MAX_MARK_BYTES {
         return None;
     }
-    let file = std::fs::File::open(root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()?;
-    let mut bytes = Vec::new();
-    file.take(MAX_MARK_BYTES + 1).read_to_end(&mut bytes).ok()?;
-    (Some(Digest::of(&bytes)) == entry.digest()).then_some(bytes)
+    let name = OsStr::from_bytes(entry.path().as_bytes());
+    roots.iter().find_map(|root| {
+        let file = std::fs::File::open(root.join(name)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(MAX_MARK_BYTES + 1).read_to_end(&mut bytes).ok()?;
+        (Some(Digest::of(&bytes)) == entry.digest()).then_some(bytes)
+    })
 }

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Returns the entry-point files that declare plugins. An unreadable one counts as declaring some (law 13).
-pub fn plugin_lists(root: &Path, snapshot: &Snapshot) -> BTreeSet<RepoPath> {
+pub fn plugin_lists(roots: &[&Path], snapshot: &Snapshot) -> BTreeSet<RepoPath> {
     let names_plugins = |entry: &SnapshotEntry<'_>| {
         entry.kind() != SnapshotEntryKind::Directory
             && probity_policy::is_entry_points_file(entry.path())
-            && output_markers::content(root, entry)
+            && output_markers::content(roots, entry)
                 .is_none_or(|content| probity_policy::declares_plugins(&content))
     };
     snapshot.entries().filter(names_plugins).map(|entry| entry.path().clone()).collect()
