@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// Fails with every link that leads nowhere, and every page that the table of contents forgets.
 pub fn check() -> ChoreResult {
     let docs = root().join("docs");
-    let mut pages = pages_below(&docs)?;
+    let mut pages = files_below(&docs)?;
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     pages.extend(
         ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "SHORTCOMINGS.md"]
             .map(|name| root().join(name)),
@@ -38,22 +39,19 @@ fn shown(page: &Path) -> String {
     page.strip_prefix(root()).unwrap_or(page).display().to_string()
 }
 
-fn pages_below(directory: &Path) -> Result<Vec<PathBuf>, String> {
-    let mut pages = Vec::new();
+/// Returns every file below a directory, sorted.
+pub(crate) fn files_below(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
     let mut waiting = vec![directory.to_owned()];
     while let Some(directory) = waiting.pop() {
         let entries =
             fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         for path in entries.flatten().map(|entry| entry.path()) {
-            if path.is_dir() {
-                waiting.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                pages.push(path);
-            }
+            if path.is_dir() { waiting.push(path) } else { files.push(path) }
         }
     }
-    pages.sort();
-    Ok(pages)
+    files.sort();
+    Ok(files)
 }
 
 /// Returns the targets of links and pictures outside of code blocks, without those to other sites.
