@@ -24,10 +24,10 @@ const AGENT_PACKAGES: &[AgentPackage] = &[
     AgentPackage {
         agent: "claude",
         package: "@anthropic-ai/claude-code",
-        version: "2.1.325",
+        version: "2.1.327",
         program: ".bin/claude",
     },
-    AgentPackage { agent: "codex", package: "@openai/codex", version: "0.166.0", program: ".bin/codex" },
+    AgentPackage { agent: "codex", package: "@openai/codex", version: "0.169.0", program: ".bin/codex" },
     AgentPackage {
         agent: "gemini",
         package: "@google/gemini-cli",

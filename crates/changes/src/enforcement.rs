@@ -4,8 +4,8 @@ use crate::agents::{CLAUDE_MANAGED_SETTINGS, starts_hook};
 use probity_api::change::ChangeEnforcement;
 use probity_api::govern::setup::CodingAgent;
 use probity_guard::{
-    BOUND_DIR, CONFIGURATION_FILES, SESSION_STATE_FILE, SESSIONS_DIR, SessionState, configuration_digest,
-    intent_file, program_identity,
+    BOUND_DIR, CONFIGURATION_FILES, MAX_UNPROVEN_PROGRAMS, SESSION_STATE_FILE, SESSIONS_DIR, SessionState,
+    configuration_digest, intent_file, program_identity, unproven_program_of,
 };
 use probity_intents::IntentId;
 use probity_workspace::Workspace;
@@ -13,18 +13,36 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+/// What is known of the hook in front of the session that worked on an intent.
+#[derive(Debug, Default)]
+pub(crate) struct SessionGuard {
+    pub(crate) enforcement: ChangeEnforcement,
+    /// Programs that the session ran and whose writes the hook could not see.
+    pub(crate) unproven_programs: Vec<String>,
+}
+
 /// Returns what kept the session of an intent to its scope. What cannot be read counts for nothing.
-pub(crate) fn of_intent(workspace: &Workspace, intent_id: &IntentId) -> ChangeEnforcement {
+pub(crate) fn of_intent(workspace: &Workspace, intent_id: &IntentId) -> SessionGuard {
     let sessions = workspace.state.dir().join(SESSIONS_DIR);
     let Ok(key) = fs::read_to_string(sessions.join(BOUND_DIR).join(intent_file(intent_id.as_str()))) else {
-        return ChangeEnforcement::AfterTheFact;
+        return SessionGuard::default();
     };
-    let state = fs::read(sessions.join(key).join(SESSION_STATE_FILE));
+    let session = sessions.join(key);
+    let state = fs::read(session.join(SESSION_STATE_FILE));
     let state = state.map(|bytes| SessionState::parse(&bytes)).unwrap_or_default();
     if state.configuration.is_empty() {
-        return ChangeEnforcement::AfterTheFact;
+        return SessionGuard::default();
     }
-    if is_replaced(&state) {
+    let names = fs::read_dir(&session).into_iter().flatten().flatten();
+    let mut unproven_programs: Vec<String> =
+        names.filter_map(|entry| unproven_program_of(entry.file_name().to_str()?)).collect();
+    unproven_programs.sort();
+    unproven_programs.truncate(MAX_UNPROVEN_PROGRAMS);
+    SessionGuard { enforcement: enforcement(workspace, &state), unproven_programs }
+}
+
+fn enforcement(workspace: &Workspace, state: &SessionState) -> ChangeEnforcement {
+    if is_replaced(state) {
         return ChangeEnforcement::HookBroken;
     }
     let is_claude = state.agent == CodingAgent::Claude.as_str();

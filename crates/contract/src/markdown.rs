@@ -81,12 +81,19 @@ fn facts(page: &mut String, receipt: &Value) {
     push_block(page, table.trim_end());
 }
 
-/// Returns the level, and what stood in front of the agent if the receipt says so.
+/// Returns the level, and what stood in front of the agent if the receipt says so, with the programs that it could not see
+/// through.
 fn enforcement(receipt: &Value) -> String {
     let level = value_text(&receipt["enforcement"]);
+    let unproven: Vec<String> =
+        receipt["unproven_programs"].as_array().into_iter().flatten().map(value_text).collect();
+    let unseen = match unproven.as_slice() {
+        [] => String::new(),
+        programs => format!("; judged from the tree only: what {} wrote", programs.join(", ")),
+    };
     match value_text(&receipt["guard"]).replace('_', " ") {
         guard if guard.is_empty() => level,
-        guard => format!("{level} ({guard})"),
+        guard => format!("{level} ({guard}{unseen})"),
     }
 }
 

@@ -133,6 +133,8 @@ pub struct ReceiptInput<'a> {
     pub baseline_health: Option<i64>,
     /// What kept the agent to its scope while it worked.
     pub guard: ChangeEnforcement,
+    /// Programs that the session ran and whose writes its hook could not see; they were judged from the tree.
+    pub unproven_programs: &'a [String],
     pub strictness: Strictness,
     /// Changes of the public interface, if the runs were compared.
     pub api: Option<&'a ApiDelta>,
@@ -195,6 +197,8 @@ struct ReceiptBody<'a> {
     new_findings_left_out: usize,
     enforcement: EnforcementLevel,
     guard: ChangeEnforcement,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unproven_programs: &'a [String],
     previous: Option<Digest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<TreeHead>,
@@ -303,6 +307,7 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         new_findings_left_out: input.new_findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
         enforcement: input.guard.level(),
         guard: input.guard,
+        unproven_programs: input.unproven_programs,
         previous: input.previous,
         log: input.log,
     };

@@ -220,6 +220,7 @@ fn sample() -> Value {
         unchecked_sentences: 3,
         baseline_health: Some(91),
         guard: ChangeEnforcement::HookHeld,
+        unproven_programs: &["python3".to_owned()],
         strictness: Strictness::default(),
         api: None,
         new_findings: &[NewFinding {

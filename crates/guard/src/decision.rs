@@ -70,8 +70,8 @@ pub struct PathWrite {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolCallEffects {
     pub writes: Vec<PathWrite>,
-    /// Whether a command line may write what it does not show.
-    pub is_unproven: bool,
+    /// The programs of a command line that may write what it does not show, as they are called.
+    pub unproven_programs: Vec<String>,
 }
 
 probity_core::word_enum! {

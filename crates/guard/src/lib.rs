@@ -25,6 +25,6 @@ pub use guarded_files::{GuardedFileKind, guarded_file};
 pub use patch::patch_paths;
 pub use snapshot::{
     BOUND_DIR, GUARD_FILE, GuardBytes, GuardRules, GuardSnapshot, GuardedIntent, GuardedRun,
-    RUN_GUARD_VARIABLE, RunGuard, SESSION_STATE_FILE, SESSIONS_DIR, SessionRecord, SessionState, intent_file,
-    session_key,
+    MAX_UNPROVEN_PROGRAMS, RUN_GUARD_VARIABLE, RunGuard, SESSION_STATE_FILE, SESSIONS_DIR, SessionRecord,
+    SessionState, intent_file, session_key, unproven_program_file, unproven_program_of,
 };

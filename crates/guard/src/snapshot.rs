@@ -225,6 +225,8 @@ fn path_below(prefix: &GuardBytes, path: &RepoPath) -> Option<RepoPath> {
 pub struct SessionRecord {
     /// The intents that the session started.
     pub intents: Vec<String>,
+    /// The programs that it ran and whose writes their command lines did not show, as they were called.
+    pub unproven_programs: Vec<String>,
     pub state: SessionState,
 }
 
@@ -238,8 +240,6 @@ pub struct SessionState {
     pub asked_to_finish: Vec<String>,
     /// The last line that it was told after a tool.
     pub last_line: String,
-    /// Whether it ran a command whose writes the line did not show.
-    pub is_unproven: bool,
     /// The digest of the guard's configuration at the first event of the session.
     pub configuration: String,
     /// Whether that configuration changed during the session.
@@ -278,5 +278,39 @@ pub fn intent_file(intent_id: &str) -> String {
         format!("i-{intent_id}")
     } else {
         format!("d-{}", &probity_core::Digest::of(intent_id.as_bytes()).to_hex()[..32])
+    }
+}
+
+/// How many programs of a session whose writes no command line showed are named.
+pub const MAX_UNPROVEN_PROGRAMS: usize = 8;
+/// The longest name of such a program that is kept, in bytes.
+const MAX_PROGRAM_NAME_BYTES: usize = 60;
+
+/// Names the file that says that a session ran a program whose writes its command line did not show.
+pub fn unproven_program_file(program: &str) -> String {
+    let shown = program.chars().map(|it| if it.is_ascii_graphic() { it } else { '?' });
+    let name: String = shown.take(MAX_PROGRAM_NAME_BYTES).collect();
+    format!("p-{}", name.replace('%', "%25").replace('/', "%2F"))
+}
+
+/// Returns the program that a file of a session names; `None` if it is another file.
+pub fn unproven_program_of(file: &str) -> Option<String> {
+    file.strip_prefix("p-").map(|name| name.replace("%2F", "/").replace("%25", "%"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_read_from_the_name_of_its_file() {
+        for program in ["python3", "./scripts/100%/build.sh", "%2F"] {
+            let file = unproven_program_file(program);
+            assert!(!file.contains('/'), "{file}");
+            assert_eq!(unproven_program_of(&file).as_deref(), Some(program));
+        }
+        assert_eq!(unproven_program_of(&unproven_program_file("a b\u{e9}\n")).as_deref(), Some("a?b??"));
+        assert!(unproven_program_file(&"x".repeat(5000)).len() < 255);
+        assert_eq!(unproven_program_of(&intent_file("01a1e514")), None);
     }
 }

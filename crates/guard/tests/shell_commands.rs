@@ -58,11 +58,10 @@ fn labeled(text: &str) -> Vec<(Label, String)> {
 }
 
 fn shown(path: &str) -> String {
-    match path.strip_prefix("/repo") {
-        Some("") => ".".into(),
-        Some(below) => below.trim_start_matches('/').into(),
-        None => path.into(),
+    if path == "/repo" {
+        return ".".into();
     }
+    path.strip_prefix("/repo/").unwrap_or(path).into()
 }
 
 fn found(command: &str) -> Result<Label, String> {
@@ -74,7 +73,7 @@ fn found(command: &str) -> Result<Label, String> {
             .filter(|write| write.kind != WriteKind::Alias)
             .map(|write| shown(&write.path))
             .collect(),
-        is_unproven: effects.is_unproven,
+        is_unproven: effects.is_unproven(),
     })
 }
 
@@ -178,6 +177,16 @@ fn a_fourth_set_of_attempts_to_write_past_the_guard_is_read_as_well() {
     let score = score(&labeled(include_str!("fourth_held_out_commands.txt")));
     println!("{}\n{}", score.summary(), score.wrong.join("\n"));
     assert!(score.n_lines >= 120, "{} lines", score.n_lines);
+    assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
+    assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
+}
+
+/// Lines in the manner of agents at work, labeled before the parser was asked.
+#[test]
+fn a_fifth_set_in_the_manner_of_agents_is_read_as_well() {
+    let score = score(&labeled(include_str!("fifth_held_out_commands.txt")));
+    println!("{}\n{}", score.summary(), score.wrong.join("\n"));
+    assert!(score.n_lines >= 150, "{} lines", score.n_lines);
     assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
     assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
 }

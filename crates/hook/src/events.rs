@@ -7,8 +7,8 @@ use crate::payload::{AgentDialect, HookEvent, HookPayload};
 use crate::tool_call::{ToolAction, tool_action};
 use probity_guard::shell::{self, WriteKind, normalize};
 use probity_guard::{
-    GovernedTree, GuardRefusal, GuardVerdict, GuardWorld, PathWrite, RefusalCode, RunGuard, ToolCallEffects,
-    decide, own_intents,
+    GovernedTree, GuardRefusal, GuardVerdict, GuardWorld, MAX_UNPROVEN_PROGRAMS, PathWrite, RefusalCode,
+    RunGuard, ToolCallEffects, decide, own_intents,
 };
 
 /// How long after its start an intent that a shell command started can still be bound, in seconds.
@@ -52,10 +52,10 @@ fn before_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) 
             }
         }
     }
-    if effects.is_unproven
+    if !effects.unproven_programs.is_empty()
         && let Some(tree) = world.session_tree().filter(|tree| tree.run.is_none())
     {
-        mark_unproven(&tree, world);
+        note_unproven(&effects.unproven_programs, &tree, world);
     }
     HookDecision::Silent
 }
@@ -74,7 +74,7 @@ fn effects_of(
         ToolAction::Writes(paths) => {
             let write =
                 |path: &String| PathWrite { path: normalize(world.cwd(), path), kind: WriteKind::Entry };
-            Ok(ToolCallEffects { writes: paths.iter().map(write).collect(), is_unproven: false })
+            Ok(ToolCallEffects { writes: paths.iter().map(write).collect(), ..ToolCallEffects::default() })
         }
         ToolAction::Shell { command, directory } => {
             let cwd = directory.map_or_else(|| world.cwd().to_owned(), |dir| normalize(world.cwd(), &dir));
@@ -93,7 +93,7 @@ fn effects_of(
                     let writes = effects.writes.into_iter();
                     let writes =
                         writes.map(|write| PathWrite { path: write.path, kind: write.kind }).collect();
-                    Ok(ToolCallEffects { writes, is_unproven: effects.is_unproven })
+                    Ok(ToolCallEffects { writes, unproven_programs: effects.unproven_programs })
                 }
                 Err(why) if is_governed() => {
                     let reason =
@@ -111,12 +111,15 @@ fn effects_of(
     }
 }
 
-fn mark_unproven(tree: &GovernedTree, world: &FileWorld) {
-    let record = tree.subagent.as_ref().unwrap_or(&tree.session);
-    if !record.state.is_unproven {
-        let mut state = record.state.clone();
-        state.is_unproven = true;
-        world.session_files(tree).write(&state);
+/// Keeps the names of programs whose writes the hook does not see. What a sub-agent ran counts for its parent, too, under whose
+/// intents it may work.
+fn note_unproven(programs: &[String], tree: &GovernedTree, world: &FileWorld) {
+    let own = (world.session_files(tree), tree.subagent.as_ref().unwrap_or(&tree.session));
+    let parent = tree.subagent.is_some().then(|| (world.parent_files(tree), &tree.session));
+    for (files, record) in [own].into_iter().chain(parent) {
+        let is_new = |program: &&String| !record.unproven_programs.contains(program);
+        let room = MAX_UNPROVEN_PROGRAMS.saturating_sub(record.unproven_programs.len());
+        programs.iter().filter(is_new).take(room).for_each(|program| files.note_unproven(program));
     }
 }
 
@@ -163,6 +166,10 @@ fn after_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) -
         if intent.expires_at.saturating_sub(now) < ENDING_SOON_SECONDS {
             lines.push(format!("intent {} ends in less than 5 min; renew it or finish", intent.intent_id));
         }
+    }
+    if !record.unproven_programs.is_empty() {
+        let names = record.unproven_programs.join(", ");
+        lines.push(format!("what {names} wrote passed no hook; finish judges it from the tree"));
     }
     let line = lines.join("; ");
     let is_news = !line.is_empty() && line != state.last_line;

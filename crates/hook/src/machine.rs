@@ -49,6 +49,11 @@ impl FileWorld {
         SessionFiles::new(&tree.state_dir, &self.caller, self.caller.subagent.is_some())
     }
 
+    /// Returns the files of the session in a tree, also if the call comes from a sub-agent.
+    pub fn parent_files(&self, tree: &GovernedTree) -> SessionFiles {
+        SessionFiles::new(&tree.state_dir, &self.caller, false)
+    }
+
     /// Returns the digest of the configuration that installs the guard.
     pub fn configuration_digest(&self, tree: &GovernedTree) -> String {
         let base = |is_home: bool| if is_home { &self.home } else { &tree.root };

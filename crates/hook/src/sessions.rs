@@ -1,11 +1,11 @@
 //! The files of a session in the state directory: which intents it started, and what it was told.
 //!
-//! A binding is an empty file named after the intent, created once, so that parallel hooks never lose one. The rest is one
-//! small file that is replaced as a whole.
+//! A binding is an empty file named after the intent, created once, so that parallel hooks never lose one; so is the note of a
+//! program whose writes the hook does not see. The rest is one small file that is replaced as a whole.
 
 use probity_guard::{
     BOUND_DIR, GuardSnapshot, SESSION_STATE_FILE, SESSIONS_DIR, SessionRecord, SessionState, intent_file,
-    session_key,
+    session_key, unproven_program_file, unproven_program_of,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,11 +52,14 @@ impl SessionFiles {
             return SessionRecord::default();
         }
         let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
-        let mut intents: Vec<String> =
-            entries.filter_map(|entry| intent_of(entry.file_name().to_str()?)).collect();
+        let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut intents: Vec<String> = names.iter().filter_map(|name| intent_of(name)).collect();
         intents.sort();
+        let mut unproven_programs: Vec<String> =
+            names.iter().filter_map(|name| unproven_program_of(name)).collect();
+        unproven_programs.sort();
         let state = fs::read(self.dir().join(SESSION_STATE_FILE)).map(|bytes| SessionState::parse(&bytes));
-        SessionRecord { intents, state: state.unwrap_or_default() }
+        SessionRecord { intents, unproven_programs, state: state.unwrap_or_default() }
     }
 
     /// Binds an intent to the session; `false` if another session has it, or nothing could be written.
@@ -76,6 +79,13 @@ impl SessionFiles {
         }
         let is_own = is_new || fs::read_to_string(&owner).is_ok_and(|key| key == self.key);
         is_own && fs::write(self.dir().join(intent_file(intent_id)), "").is_ok()
+    }
+
+    /// Notes a program whose writes its command line did not show. A failure is ignored: the tree is judged all the same.
+    pub(crate) fn note_unproven(&self, program: &str) {
+        if self.is_named && fs::create_dir_all(self.dir()).is_ok() {
+            let _ = fs::write(self.dir().join(unproven_program_file(program)), "");
+        }
     }
 
     /// Replaces the state. A failure is ignored: a line would be repeated, nothing more.

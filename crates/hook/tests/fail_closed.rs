@@ -370,6 +370,36 @@ fn a_bare_interpreter_is_refused_where_keystrokes_bypass_hooks() {
     }
 }
 
+#[test]
+fn a_program_that_the_hook_cannot_see_through_is_noted_and_told_once() {
+    let (_tree, root) = governed();
+    let event = |event: &str, name: &str, agent: Option<&str>, command: &str| {
+        let mut payload = json!({
+            "session_id": "s", "cwd": root, "hook_event_name": name, "tool_name": "Bash",
+            "tool_input": {"command": command}, "tool_response": {"stdout": ""},
+        });
+        if let Some(agent) = agent {
+            payload["agent_id"] = agent.into();
+        }
+        let output = call("claude", event, payload.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        String::from_utf8(output.stdout).expect("is text")
+    };
+    let before = |agent, command| event("before", "PreToolUse", agent, command);
+    let after = |agent, command| event("after", "PostToolUse", agent, command);
+    assert_eq!(before(None, "cargo test | tail -3"), "");
+    assert_eq!(after(None, "cargo test | tail -3"), "");
+    assert_eq!(before(None, "python3 -c 'print(1)'"), "");
+    let told = after(None, "python3 -c 'print(1)'");
+    assert!(told.contains("what python3 wrote passed no hook"), "{told}");
+    assert_eq!(before(None, "python3 -c 'print(2)'"), "");
+    assert_eq!(after(None, "python3 -c 'print(2)'"), "", "it is told once");
+    // What a sub-agent runs counts for its parent, too.
+    assert_eq!(before(Some("sub"), "./build.sh"), "");
+    let told = after(None, "ls");
+    assert!(told.contains("what ./build.sh, python3 wrote"), "{told}");
+}
+
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

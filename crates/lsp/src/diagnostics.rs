@@ -19,7 +19,7 @@ pub(crate) fn file_diagnostics(
     let world = FileWorld::new(home.to_owned(), cwd.unwrap_or("/").to_owned(), caller);
     let state_dir = world.tree_of(path).map(|tree| tree.state_dir.clone());
     let write = PathWrite { path: path.to_owned(), kind: WriteKind::Entry };
-    let effects = ToolCallEffects { writes: vec![write], is_unproven: false };
+    let effects = ToolCallEffects { writes: vec![write], ..ToolCallEffects::default() };
     let marks = match decide(&effects, &world) {
         GuardVerdict::Refuse(refusal) => diagnostic(&refusal).into_iter().collect(),
         GuardVerdict::Pass | GuardVerdict::Declare { .. } => Vec::new(),

@@ -84,6 +84,9 @@ pub struct FinishAnswer {
     /// What kept the agent to its scope while it worked.
     #[serde(default)]
     pub enforcement: ChangeEnforcement,
+    /// Programs that the session ran and whose writes its hook could not see; they were judged from the tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unproven_programs: Vec<String>,
     /// Whether the claim of a change in a team bound the others; absent outside of a team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coordination: Option<Coordination>,

@@ -16,6 +16,7 @@ mod verify;
 use super::finish_evidence::FinishEvidence;
 use super::hygiene_view::HygieneView;
 use super::root_mapping::{IntentPlace, RootMapping};
+use crate::enforcement::SessionGuard;
 use crate::landing;
 use crate::registry::{Caller, IntentService, TreeFacts};
 use crate::team_context::TeamContext;
@@ -56,10 +57,7 @@ pub fn finish(
     let owner = shell.owner_of(caller)?;
     let frame = RootMapping::for_workspace(workspace);
     if let Some(answer) = replay::recall(workspace, &shell, &owner, request, &evidence)? {
-        return Ok(FinishAnswer {
-            enforcement: crate::enforcement::of_intent(workspace, &answer.intent_id),
-            ..answer
-        });
+        return Ok(with_session_guard(workspace, answer));
     }
     let intent = resolve(workspace, &shell, &owner, &request.intent_id, &frame)?;
     shell.touch(&owner)?;
@@ -85,7 +83,13 @@ pub fn finish(
         policy: policy.unwrap_or_default(),
     };
     let answer = handler.run(progress)?;
-    Ok(FinishAnswer { enforcement: crate::enforcement::of_intent(workspace, &answer.intent_id), ..answer })
+    Ok(with_session_guard(workspace, answer))
+}
+
+fn with_session_guard(workspace: &Workspace, answer: FinishAnswer) -> FinishAnswer {
+    let SessionGuard { enforcement, unproven_programs } =
+        crate::enforcement::of_intent(workspace, &answer.intent_id);
+    FinishAnswer { enforcement, unproven_programs, ..answer }
 }
 
 /// Returns the intent to finish, if it is the caller's own and belongs to this tree.

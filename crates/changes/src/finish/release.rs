@@ -207,6 +207,7 @@ impl FinishHandler<'_> {
             .iter()
             .map(|path| self.delta(scene, path))
             .collect::<Result<_, ServiceError>>()?;
+        let guard = crate::enforcement::of_intent(self.workspace, &self.intent.id);
         let circumstances = judge::ReceiptContext {
             at: self.shell.host().now(),
             intent: Some(&intent),
@@ -217,7 +218,8 @@ impl FinishHandler<'_> {
                 .as_ref()
                 .zip(scene.after.as_ref())
                 .and_then(|(before, after)| before.baseline_health(&after.run)),
-            guard: crate::enforcement::of_intent(self.workspace, &self.intent.id),
+            guard: guard.enforcement,
+            unproven_programs: &guard.unproven_programs,
         };
         ReceiptStore::open(self.workspace)
             .append(self.workspace, |place| verified.receipt(&circumstances, place))

@@ -88,6 +88,7 @@ impl FinishReportBuilder {
             notices,
             // Set by the finish when everything else is known.
             enforcement: ChangeEnforcement::default(),
+            unproven_programs: Vec::new(),
             coordination: self.coordination,
             overlaps: self.overlaps,
             base_moved: self.base_moved,

@@ -88,7 +88,8 @@ fn snapshot(world: &mut TestWorld) -> &mut GuardSnapshot {
 }
 
 fn verdict(world: &TestWorld, path: &str, kind: WriteKind) -> Option<RefusalCode> {
-    let effects = ToolCallEffects { writes: vec![PathWrite { path: path.into(), kind }], is_unproven: false };
+    let effects =
+        ToolCallEffects { writes: vec![PathWrite { path: path.into(), kind }], ..Default::default() };
     match decide(&effects, world) {
         GuardVerdict::Pass => None,
         GuardVerdict::Refuse(refusal) => {
@@ -159,7 +160,7 @@ fn without_an_intent_the_policy_decides() {
     snapshot(&mut world).rules.without_intent = WithoutIntent::Declare;
     let effects = ToolCallEffects {
         writes: vec![PathWrite { path: "/repo/src/z.rs".into(), kind: WriteKind::Entry }],
-        is_unproven: false,
+        ..Default::default()
     };
     let declared = GuardVerdict::Declare { root: "/repo".into(), paths: vec!["src/z.rs".into()] };
     assert_eq!(decide(&effects, &world), declared);

@@ -49,7 +49,7 @@ impl Interpreter<'_> {
                 self.write(state, &Value::Known(path), WriteKind::Entry);
             }
         } else if !args.iter().all(|arg| matches!(arg.known(), Some("-v" | "-V" | "-h"))) {
-            self.effects.is_unproven = true;
+            self.note_unproven();
         }
         true
     }

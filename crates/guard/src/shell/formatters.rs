@@ -92,6 +92,35 @@ fn n_words_before_files(program: &str) -> usize {
     }
 }
 
+/// Long options of formatters that take a value as the next word, and are no switches for any of them.
+const VALUE_OPTIONS: [&str; 25] = [
+    "config",
+    "config-path",
+    "config-precedence",
+    "edition",
+    "exclude",
+    "extend-exclude",
+    "extend-select",
+    "fixable",
+    "ignore-path",
+    "ignore-pattern",
+    "line-length",
+    "log-level",
+    "loglevel",
+    "max-line-length",
+    "max-warnings",
+    "parser",
+    "plugin",
+    "print-width",
+    "profile",
+    "rule",
+    "select",
+    "tab-width",
+    "target-version",
+    "trailing-comma",
+    "unfixable",
+];
+
 /// Options that only report.
 const CHECKING_FLAGS: [&str; 10] =
     ["check", "diff", "l", "d", "list-different", "check-formatted", "dry-run", "dryrun", "verify", "p"];
@@ -110,8 +139,7 @@ impl Interpreter<'_> {
             return Ok(true);
         }
         let here = Value::Known(".".into());
-        let read =
-            Arguments::read(args, "lo", &["config", "parser", "edition", "config-path", "line-length"]);
+        let read = Arguments::read(args, "lo", &VALUE_OPTIONS);
         let first = read.operands.first().and_then(Value::known).unwrap_or_default().to_owned();
         let mut known = FORMATTERS.iter().filter(|it| it.program == program).peekable();
         if program == "gh" {

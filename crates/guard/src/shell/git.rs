@@ -29,11 +29,12 @@ impl Interpreter<'_> {
             self.change_directory(&mut state, Some(dir.clone()));
         }
         // An alias of the line itself may run anything.
-        self.effects.is_unproven |=
-            global.values(&["c"]).any(|it| it.known().is_none_or(|text| text.starts_with("alias.")));
+        if global.values(&["c"]).any(|it| it.known().is_none_or(|text| text.starts_with("alias."))) {
+            self.note_unproven();
+        }
         let Some((command, rest)) = global.operands.split_first() else { return };
         let Some(command) = command.known() else {
-            self.effects.is_unproven = true;
+            self.note_unproven();
             return;
         };
         let long = [

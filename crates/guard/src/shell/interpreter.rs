@@ -57,6 +57,8 @@ pub(super) struct Interpreter<'w> {
     created: BTreeSet<String>,
     /// Links that the line makes, with the absolute paths that they lead to.
     links: BTreeMap<String, String>,
+    /// The program that is followed, as it is called; empty outside of programs.
+    program_name: String,
     steps: usize,
     depth: usize,
 }
@@ -79,6 +81,7 @@ pub(super) fn run(script: &Script, cwd: &str, world: &dyn ShellWorld) -> Result<
         effects: ShellEffects::default(),
         created: BTreeSet::new(),
         links: BTreeMap::new(),
+        program_name: String::new(),
         steps: 0,
         depth: 0,
     };
@@ -87,6 +90,8 @@ pub(super) fn run(script: &Script, cwd: &str, world: &dyn ShellWorld) -> Result<
     effects.writes.sort();
     effects.writes.dedup();
     effects.bare_interpreters.dedup();
+    effects.unproven_programs.sort();
+    effects.unproven_programs.dedup();
     Ok(effects)
 }
 
@@ -342,7 +347,7 @@ impl Interpreter<'_> {
     ) -> StepResult {
         let Some((name, words)) = argv.split_first() else { return Ok(()) };
         let Some(name) = name.known() else {
-            self.effects.is_unproven = true;
+            self.note_unproven();
             return Ok(());
         };
         if let Some(function) = state.functions.get(name).cloned() {
@@ -359,7 +364,18 @@ impl Interpreter<'_> {
         }
         // `./script.sh` is a program of the tree; a known program is known by its name.
         let program = name.rsplit('/').next().unwrap_or(name).to_owned();
-        self.deeper(|shell| shell.program(&program, name, words, state, input))
+        // Where an absolute path lies is the user's own business.
+        let shown = if name.starts_with('/') { &program } else { name };
+        let outer = std::mem::replace(&mut self.program_name, shown.to_owned());
+        let done = self.deeper(|shell| shell.program(&program, name, words, state, input));
+        self.program_name = outer;
+        done
+    }
+
+    /// Records that the line does not show what the program that is followed writes.
+    pub(super) fn note_unproven(&mut self) {
+        let name = if self.program_name.is_empty() { "the shell" } else { &self.program_name };
+        self.effects.unproven_programs.push(name.to_owned());
     }
 
     /// Runs the text of an alias with the words behind it.
@@ -399,7 +415,7 @@ impl Interpreter<'_> {
     /// Parses and runs a text as `eval` does.
     pub(super) fn evaluate(&mut self, text: &Value, state: &mut ShellState) -> StepResult {
         let Some(text) = text.known() else {
-            self.effects.is_unproven = true;
+            self.note_unproven();
             return Ok(());
         };
         let script = syntax::parse(text)?;
@@ -425,7 +441,7 @@ impl Interpreter<'_> {
             return;
         }
         let Some(path) = Self::path(state, value) else {
-            self.effects.is_unproven = true;
+            self.note_unproven();
             return;
         };
         let is_device = HARMLESS_TARGETS.contains(&path.as_str())

@@ -6,12 +6,15 @@
 //! a value that the line does not show is *unproven*: what it writes is judged from the tree afterwards.
 //!
 //! * `syntax`: the parser. `expansion`: words to values. `interpreter`: walks the script and collects effects.
-//! * `programs`, `formatters`, `wrappers`, `git`, `agents`: what the known programs write. `filters`: the programs of sed and awk. `arguments`: reads their options. `output`: what commands
-//!   print whose output the line shows. `builtins`: variables and directories of the shell.
+//! * `programs`, `copies`, `archives`, `stream_editors`, `formatters`, `wrappers`, `git`, `agents`: what the known programs write.
+//!   `filters`: the programs of sed and awk. `arguments`: reads their options. `output`: what commands print whose output the
+//!   line shows. `builtins`: variables and directories of the shell.
 
 mod agents;
+mod archives;
 mod arguments;
 mod builtins;
+mod copies;
 mod expansion;
 mod filters;
 mod formatters;
@@ -19,6 +22,7 @@ mod git;
 mod interpreter;
 mod output;
 mod programs;
+mod stream_editors;
 mod syntax;
 mod wrappers;
 
@@ -61,12 +65,19 @@ pub struct ShellWrite {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShellEffects {
     pub writes: Vec<ShellWrite>,
-    /// Whether it may write what the line does not show.
-    pub is_unproven: bool,
+    /// The programs that may write what the line does not show, as they are called; each once.
+    pub unproven_programs: Vec<String>,
     /// The interpreters that it opens without a program, so that they read commands from their terminal.
     pub bare_interpreters: Vec<String>,
     /// Whether it calls `probity start`.
     pub starts_change: bool,
+}
+
+impl ShellEffects {
+    /// Returns whether the line may write what it does not show.
+    pub fn is_unproven(&self) -> bool {
+        !self.unproven_programs.is_empty()
+    }
 }
 
 /// Returns the effects of `command`, started in the absolute directory `cwd`.

@@ -112,7 +112,10 @@ fn listed_paths(argv: &[Value], input: &CommandInput) -> Option<Vec<Value>> {
         "git" => {
             let (command, rest) = words.split_first()?;
             match command.known()? {
-                "ls-files" => Some(list(&Arguments::read(rest, "xX", &["exclude"]).operands)),
+                "ls-files" => {
+                    let pathspecs = Arguments::read(rest, "xX", &["exclude"]).operands;
+                    Some(list(&pathspecs.iter().filter_map(pathspec_place).collect::<Vec<_>>()))
+                }
                 "grep" => search(rest, "efmABC", &["max-depth"]),
                 _ => None,
             }
@@ -138,6 +141,21 @@ fn listed_paths(argv: &[Value], input: &CommandInput) -> Option<Vec<Value>> {
         }
         _ => None,
     })
+}
+
+/// Returns the directory that a pathspec of git certainly lies in; `None` for one that only leaves out. Its wildcards also match
+/// slashes.
+fn pathspec_place(pathspec: &Value) -> Option<Value> {
+    let Some(text) = pathspec.known() else { return Some(pathspec.clone()) };
+    if text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude") {
+        return None;
+    }
+    if text.starts_with(':') {
+        return Some(Value::Known(".".into()));
+    }
+    let Some(at) = text.find(['*', '?', '[']) else { return Some(pathspec.clone()) };
+    let directory = text[..at].rsplit_once('/').map_or(".", |(directory, _)| directory);
+    Some(Value::Known(directory.to_owned()))
 }
 
 fn printed(argv: &[Value], state: &ShellState, input: &CommandInput) -> Option<String> {

@@ -108,7 +108,7 @@ impl Interpreter<'_> {
                 (Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"), CommandInput::Text(text)) => {
                     self.run_text(text, state)?;
                 }
-                _ => self.effects.is_unproven = true,
+                _ => self.note_unproven(),
             },
             "xargs" => self.xargs(args, state, input)?,
             "parallel" => self.parallel(args, state, input)?,
@@ -167,7 +167,8 @@ impl Interpreter<'_> {
     ) -> StepResult {
         let read = Arguments::read_prefix(args, "oO", &["rcfile", "init-file"]);
         let mut inner = state.clone();
-        if read.has(&["help", "version"]) {
+        // With `-n` a shell only reads its script.
+        if read.has(&["help", "version", "n"]) {
             return Ok(());
         }
         if read.has(&["c"]) {
@@ -179,13 +180,13 @@ impl Interpreter<'_> {
         if read.has(&["s"]) {
             set_positional(&mut inner.variables, Some(&read.operands));
         } else if !read.operands.is_empty() && !reads_input(&read.operands) {
-            self.effects.is_unproven = true;
+            self.note_unproven();
             return Ok(());
         }
         match input {
             CommandInput::Text(text) => self.evaluate(&Value::Known(text.clone()), &mut inner),
             CommandInput::Paths(_) | CommandInput::Unknown => {
-                self.effects.is_unproven = true;
+                self.note_unproven();
                 Ok(())
             }
             CommandInput::Inherited => {
@@ -209,7 +210,7 @@ impl Interpreter<'_> {
         if !has_program && *input == CommandInput::Inherited {
             self.effects.bare_interpreters.push(program.to_owned());
         } else {
-            self.effects.is_unproven = true;
+            self.note_unproven();
         }
     }
 

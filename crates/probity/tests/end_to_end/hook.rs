@@ -67,6 +67,25 @@ fn start_amend_and_finish_decide_what_passes() {
 }
 
 #[test]
+fn programs_that_the_hook_could_not_see_through_are_named_by_finish_and_receipt() {
+    let repo = Repo::new();
+    repo.ask(&["init", "--agent", "claude"]);
+    repo.sh("git add -A && git commit -qm probity");
+    let intent = start(&repo, "s1", "ann", "src/a.py");
+    let write = "python3 -c \"open('src/a.py', 'a').write('# x\\n')\"";
+    assert_eq!(shell(&repo, "s1", write), (0, String::new()));
+    assert_eq!(shell(&repo, "s2", "./scripts/other.sh"), (0, String::new()), "another session");
+    repo.sh("echo '# x' >> src/a.py");
+    let finished = repo.ask(&["finish", &intent]);
+    assert_eq!(finished.json["enforcement"], "hook_held", "{}", finished.json);
+    assert_eq!(finished.json["unproven_programs"], json!(["python3"]), "{}", finished.json);
+    let receipt = finished.json["receipt"]["path"].as_str().expect("a receipt");
+    let receipt: Value =
+        serde_json::from_slice(&std::fs::read(repo.path().join(receipt)).expect("is read")).expect("JSON");
+    assert_eq!(receipt["unproven_programs"], json!(["python3"]));
+}
+
+#[test]
 fn a_guard_that_was_disarmed_is_named_at_the_finish() {
     let repo = Repo::new();
     repo.ask(&["init", "--agent", "claude"]);

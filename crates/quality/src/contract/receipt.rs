@@ -19,6 +19,8 @@ pub struct ReceiptContext<'a> {
     /// The health in the trusted baseline.
     pub baseline_health: Option<i64>,
     pub guard: ChangeEnforcement,
+    /// Programs that the session ran and whose writes its hook could not see.
+    pub unproven_programs: &'a [String],
 }
 
 impl ContractResult {
@@ -40,6 +42,7 @@ impl ContractResult {
             unchecked_sentences: self.unchecked_sentences.len(),
             baseline_health: circumstances.baseline_health,
             guard: circumstances.guard,
+            unproven_programs: circumstances.unproven_programs,
             strictness: self.strictness,
             api: self.api.as_ref(),
             new_findings: &self.new_findings(),
@@ -71,6 +74,7 @@ pub fn save_receipt(
         hygiene: None,
         baseline_health: verified.baseline_health(),
         guard: ChangeEnforcement::AfterTheFact,
+        unproven_programs: &[],
     };
     ReceiptStore::open(workspace).append(workspace, |place| verified.answer.receipt(&circumstances, place))
 }

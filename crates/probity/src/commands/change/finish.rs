@@ -213,6 +213,13 @@ fn show_finish(answer: &FinishAnswer) {
     if let Some(words) = guard_words(answer.enforcement) {
         ui::print_row("guard", words);
     }
+    if !answer.unproven_programs.is_empty() {
+        let programs = answer.unproven_programs.join(", ");
+        ui::print_row(
+            "",
+            format_args!("it could not see what {programs} wrote; that was judged from the tree"),
+        );
+    }
     if let Some(receipt) = &answer.receipt {
         ui::print_row("receipt", ui::dim(receipt.digest));
     }
