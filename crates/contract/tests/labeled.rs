@@ -250,3 +250,20 @@ fn texts_of_the_second_round_that_nobody_looked_at_are_scored() {
     let sets = independent(include_str!("data/second_round_held_out.json"));
     score_independent("second round, held out", &sets, false);
 }
+
+/// Templates, check lists, summaries of agents, commit messages and chat, written before the rules of their round were
+/// read, the held-out half first. Rules may be tuned on this half.
+#[test]
+fn texts_of_the_third_round_are_read_no_worse_than_before() {
+    let sets = independent(include_str!("data/third_round_tuned.json"));
+    let (total, caught) = score_independent("third round, tuned", &sets, true);
+    assert!(caught.false_alarms == 0);
+    assert!(total.precision() >= 90);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn texts_of_the_third_round_that_nobody_looked_at_are_scored() {
+    let sets = independent(include_str!("data/third_round_held_out.json"));
+    score_independent("third round, held out", &sets, false);
+}

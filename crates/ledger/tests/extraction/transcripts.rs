@@ -47,6 +47,10 @@ const INDEPENDENT_HELD_OUT: &[&str] = &[
 const FIELD_TUNED: &[&str] = &[include_str!("../data/field/tuned/sessions.txt")];
 const FIELD_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/sessions.txt")];
 
+/// Terse users and agents that report in lists; the held-out half was written first. Only the other one may be tuned on.
+const THIRD_TUNED: &[&str] = &[include_str!("../data/field/tuned/sessions_third.txt")];
+const THIRD_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/sessions_third.txt")];
+
 #[test]
 fn transcripts_are_read_well() {
     let score = score("tuned", &transcripts(TUNED), Differences::Shown);
@@ -96,6 +100,18 @@ fn sessions_in_the_styles_of_agents_are_read_no_worse_than_before() {
 #[test]
 fn sessions_in_the_styles_of_agents_that_nobody_looked_at_are_scored() {
     score("field, held out", &transcripts(FIELD_HELD_OUT), Differences::Hidden);
+}
+
+#[test]
+fn sessions_of_the_third_round_are_read_no_worse_than_before() {
+    let score = score("third round, tuned", &transcripts(THIRD_TUNED), Differences::Shown);
+    assert_eq!(score.traps_taken, 0);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn sessions_of_the_third_round_that_nobody_looked_at_are_scored() {
+    score("third round, held out", &transcripts(THIRD_HELD_OUT), Differences::Hidden);
 }
 
 #[test]
