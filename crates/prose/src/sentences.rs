@@ -119,10 +119,14 @@ fn is_end(line: &str, at: usize, c: char, semicolon: SemicolonRole) -> bool {
     let is_abbreviation = c == '.'
         && class_of(word).is(lexicon::ABBREVIATION)
         && (starts_small || !word.eq_ignore_ascii_case("etc"));
+    // "am 3. mai" goes on; "around 2. find out why" and "version 8. i think" begin anew.
+    let next_word = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    let begins_anew = class_of(next_word).is(lexicon::FIRST_PERSON | lexicon::DETERMINER | lexicon::VERB);
     let is_number = c == '.'
         && (1..=2).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_digit())
-        && starts_small;
+        && starts_small
+        && !begins_anew;
     !is_abbreviation && !is_number && !is_path
 }
 
@@ -144,6 +148,12 @@ mod tests {
         assert_eq!(split("One `tick. Two; three."), ["One `tick.", "Two;", "three."]);
         assert_eq!(split("go test ./... passes. Done."), ["go test ./... passes.", "Done."]);
         assert_eq!(split("I only touched src/. All pass."), ["I only touched src/.", "All pass."]);
+    }
+
+    #[test]
+    fn a_number_before_a_full_stop_ends_a_sentence_if_another_one_begins() {
+        assert_eq!(split("It dies around 2. find out why"), ["It dies around 2.", "find out why"]);
+        assert_eq!(split("Wir liefern am 3. mai."), ["Wir liefern am 3. mai."]);
     }
 
     #[test]

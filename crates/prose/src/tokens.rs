@@ -163,7 +163,10 @@ impl<'a> Tokenizer<'a> {
     /// Takes a word, expanding contractions.
     fn word(&mut self, word: &'a str, at: usize) {
         let place = at..at + word.len();
-        let (first, second) = expand_contraction(word);
+        let (first, second) = match word {
+            _ if word.eq_ignore_ascii_case("lets") && self.begins_clause() => (&word[..3], Some("us")),
+            word => expand_contraction(word),
+        };
         let mut push = |text: &'a str| {
             self.tokens.push(Token {
                 text,
@@ -175,6 +178,14 @@ impl<'a> Tokenizer<'a> {
         };
         push(first);
         second.map(push);
+    }
+
+    /// Returns whether the next token begins a clause: "lets go" and "this lets you go" are different words.
+    fn begins_clause(&self) -> bool {
+        self.tokens.last().is_none_or(|last| {
+            matches!(last.kind, TokenKind::Comma | TokenKind::Colon | TokenKind::Break)
+                || last.class.is(lexicon::OPENER | lexicon::FILLER | lexicon::AND)
+        })
     }
 
     fn push(&mut self, place: Range<usize>, kind: TokenKind, class: WordClass, is_marked: bool) {
@@ -189,8 +200,19 @@ pub fn expand_contraction(word: &str) -> (&str, Option<&'static str>) {
         () if is("cannot") => return (&word[..3], Some("not")),
         () if is("gonna") => return ("going", Some("to")),
         () if is("wanna") => return ("want", Some("to")),
-        () if is("dont") => return (&word[..2], Some("not")),
+        () if is("cant") => return (&word[..3], Some("not")),
+        () if is("wont") => return ("will", Some("not")),
+        () if is("im") => return (&word[..1], Some("am")),
+        () if is("ive") => return (&word[..1], Some("have")),
+        () if is("thats") => return (&word[..4], Some("is")),
         () => {}
+    }
+    // Typed without its apostrophe: "dont", "isnt".
+    let bare = word.strip_suffix("nt").filter(|stem| {
+        class_of(stem).is(lexicon::NEGATABLE_VERB) && stem.bytes().all(|byte| byte.is_ascii_lowercase())
+    });
+    if let Some(stem) = bare.or_else(|| if is("dont") { Some(&word[..2]) } else { None }) {
+        return (stem, Some("not"));
     }
     let Some((stem, ending)) = word.split_once(['\'', '’']) else { return (word, None) };
     match ending.to_ascii_lowercase().as_str() {

@@ -47,6 +47,10 @@ pub(super) enum TurnClaim {
         rank: usize,
         summary: Option<String>,
     },
+    /// An alternative of the open choice is not wanted.
+    RuleOut(String),
+    /// Both alternatives of the open choice.
+    ChooseBoth,
     /// Work that was asked for may be done: the text is what an agent reports.
     Report(String),
     /// All work that was asked for last is done.
@@ -68,6 +72,24 @@ pub(super) enum TurnClaim {
     DropTask(String),
     /// What a rule forbade is allowed; the text says what.
     Permit(String),
+    /// A user allows what a rule forbade; the summary says what holds now.
+    Lift {
+        about: String,
+        summary: String,
+        /// It answers what was said just before, so it may lift a rule that it does not name.
+        answers: bool,
+    },
+    /// What was to be changed stays: the text names it, or is empty for what was spoken of last.
+    Keep {
+        about: String,
+        summary: String,
+    },
+    /// What was found or supposed is wrong; the text names it.
+    Refute(String),
+    /// What the turn before called done happens again.
+    Relapse,
+    /// Another name than the one that was said: "sorry, I meant users_tmp".
+    Meant(String),
     /// Something no longer holds; the text says what, and is empty for the last statement.
     Withdraw(String),
     Reopen {

@@ -1,9 +1,9 @@
 //! What the turns before leave open for the next one: offers, questions and numbered lists that a short answer resolves.
 
 use super::sentences::sentences_of;
-use super::topics::blocks;
+use super::topics::{BlockTopic, TopicBlock, blocks};
 use super::{Role, Turn};
-use probity_prose::lexicon::{self as lx, contains, is_among, position_after, strip};
+use probity_prose::lexicon::{self as lx, contains, is_among, position_after, starts_with, strip};
 use probity_prose::markdown::BlockForm;
 use probity_prose::sentences::Sentence;
 use probity_prose::words::{Word, strip_openers};
@@ -37,6 +37,8 @@ pub(super) struct DialogContext {
     pub(super) offers: Vec<DialogOffer>,
     /// The items of its last list.
     pub(super) listed: Vec<String>,
+    /// The offers are the items of a list of proposals: accepting means all of them.
+    pub(super) offers_a_list: bool,
     /// Whether it ended with a question.
     pub(super) is_asked: bool,
     /// Whether that question asked how something should be.
@@ -64,6 +66,7 @@ impl DialogContext {
             // What one asked oneself earlier is open too, if the other only answered.
             if context.offers.is_empty() {
                 context.offers = left.offers;
+                context.offers_a_list = left.offers_a_list;
             }
             if context.listed.is_empty() && earlier.role != turn.role {
                 context.listed = left.listed;
@@ -82,10 +85,16 @@ impl DialogContext {
 fn read(turn: &Turn<'_>) -> DialogContext {
     let mut left = DialogContext::default();
     let mut proposal = None;
+    let mut proposed = Vec::new();
+    let mut is_just_asked = false;
     for block in blocks(turn.text) {
         let (sentences, _) = sentences_of(turn.text, &block);
         if matches!(block.form, BlockForm::Item | BlockForm::CheckBox { .. }) {
             left.listed.extend(sentences.first().map(|sentence| sentence.text.clone()));
+        }
+        if let (Some(first), true) = (sentences.first(), is_proposal(&block)) {
+            let summary = capitalized(&first.text, strip_openers(&first.words));
+            proposed.extend((!summary.is_empty()).then_some(DialogOffer { kind: OfferKind::Task, summary }));
         }
         for (at, sentence) in sentences.iter().enumerate() {
             let offer = offer_of(sentence).map(|mut offer| {
@@ -101,15 +110,26 @@ fn read(turn: &Turn<'_>) -> DialogContext {
             if !sentence.is_question && (3..=25).contains(&sentence.words.len()) {
                 left.last_said = Some(sentence.text.trim_end_matches(['.', ':', '!']).to_owned());
             }
-            left.is_asked = sentence.is_question;
-            left.asks_for_choice = sentence.is_question && asks_for_choice(&sentence.words);
+            // One remark may follow the question: "Should files be compressed? It costs 20 % of the time."
+            let was_just_asked = std::mem::replace(&mut is_just_asked, sentence.is_question);
+            let choice = sentence.is_question && asks_for_choice(&sentence.words);
+            left.asks_for_choice = choice || left.asks_for_choice && was_just_asked && !sentence.is_question;
+            left.is_asked = sentence.is_question || was_just_asked && left.is_asked;
         }
     }
     if left.offers.is_empty() && turn.role == Role::Assistant {
         left.is_counterproposal = proposal.is_some();
         left.offers.extend(proposal);
     }
+    if proposed.len() > 1 && turn.role == Role::Assistant {
+        left.offers_a_list = true;
+        left.offers = proposed;
+    }
     left
+}
+
+fn is_proposal(block: &TopicBlock) -> bool {
+    block.form == BlockForm::Item && block.topic == Some(BlockTopic::Proposals)
 }
 
 /// "Which one do you want?", "should they expire?", "how should it be stored?".
@@ -161,6 +181,13 @@ pub(super) fn offer_of(sentence: &Sentence) -> Option<DialogOffer> {
         }
         let is_bare_work = strip(words, lx::WORK_VERB).is_some_and(|rest| !rest.is_empty());
         return if is_bare_work { offer(OfferKind::Task, words) } else { None };
+    }
+    let proposed = || {
+        let (head, rest) = words.split_at(words.iter().take(4).position(|word| word.paused)? + 1);
+        starts_with(head, lx::PROPOSAL_LABEL).then_some(rest)
+    };
+    if let Some(rest) = proposed() {
+        return offer(OfferKind::Task, rest);
     }
     if let Some(rest) = strip(words, lx::OFFERED_WORK) {
         return offer(OfferKind::Task, rest);

@@ -201,10 +201,32 @@ fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
         Some(name) if mark.is_user => {
             let claim =
                 TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None };
-            mark.claims = vec![vec![claim]];
+            // "I meant users_tmp": it stands where the other name stood, if there is one like it.
+            mark.claims = vec![vec![TurnClaim::Meant(name.to_owned()), claim]];
+        }
+        // "Other way round, green is staging".
+        None if mark.is_user && is_swap(&mark.sentence) && is_statement(behind) => {
+            let text = mark.sentence.text.get(behind[0].place.start..behind[behind.len() - 1].place.end);
+            let summary = text.unwrap_or(&mark.sentence.text).to_owned();
+            mark.claims = vec![vec![TurnClaim::Decision { summary, revises: true, instead_of: None }]];
         }
         _ => mark.claims.insert(0, vec![TurnClaim::TakeBack(about)]),
     }
+}
+
+/// "Other way round": what was said holds with its parts exchanged.
+fn is_swap(mark: &Sentence) -> bool {
+    contains(&mark.words, "way round | way around | vice versa")
+}
+
+/// Returns whether the words behind a mark say how something is, and deny nothing.
+fn is_statement(behind: &[Word]) -> bool {
+    let verb = behind.iter().take(5).position(|word| is_among("is | are", &word.lower));
+    let is_plain = !behind.iter().any(|word| is_among(lx::NEGATION | lx::NO | lx::MODAL, &word.lower));
+    verb.is_some_and(|at| at > 0 && at + 1 < behind.len())
+        && is_plain
+        && behind.len() <= 12
+        && !is_among("it | that | this | there | i | we | you | he | she | they | what", &behind[0].lower)
 }
 
 /// Returns the name that stands alone behind a mark: "I changed my mind, Vitest please".

@@ -91,7 +91,18 @@ impl TargetResolver {
     ) -> Vec<Value> {
         let drafts = match claim {
             TurnClaim::AllDone => self.close_all(),
+            TurnClaim::Done(about) if about.is_empty() && self.only_open_task().is_none() => {
+                self.close_last_asked()
+            }
             TurnClaim::TakeBack(about) => self.take_back(&about),
+            TurnClaim::Lift { about, summary, answers } => self.lift(&about, summary, answers, name),
+            TurnClaim::Keep { about, summary } => self.keep(&about, summary, name),
+            TurnClaim::Refute(about) => self.refute(&about).into_iter().collect(),
+            TurnClaim::Relapse => self.relapse().into_iter().collect(),
+            TurnClaim::Meant(new) => match self.misnamed(&new) {
+                Some(old) => self.put_in_place_of(&new, &old, name),
+                None => Vec::new(),
+            },
             TurnClaim::Contrast { new, old } => self.put_in_place_of(&new, &old, name),
             claim => self.drafts(claim, name),
         };
@@ -220,7 +231,22 @@ impl TargetResolver {
             }
             TurnClaim::SetValue(value) => self.set_value(&value, false),
             TurnClaim::SetBound(value) => self.set_value(&value, true),
-            TurnClaim::TakeBack(_) | TurnClaim::AllDone | TurnClaim::Contrast { .. } => None,
+            TurnClaim::ChooseBoth => self.choose_both(name),
+            TurnClaim::RuleOut(text) => {
+                let (branch, refused) = self.answered_choice(&text)?;
+                let left = self.known[branch].alternatives.iter().filter(|other| **other != refused);
+                let left: Vec<String> = left.cloned().collect();
+                let [other] = left.as_slice() else { return None };
+                Some(self.choose(branch, other.clone(), name))
+            }
+            TurnClaim::TakeBack(_)
+            | TurnClaim::AllDone
+            | TurnClaim::Contrast { .. }
+            | TurnClaim::Lift { .. }
+            | TurnClaim::Keep { .. }
+            | TurnClaim::Refute(_)
+            | TurnClaim::Relapse
+            | TurnClaim::Meant(_) => None,
             TurnClaim::DropTask(about) => {
                 let said = stems(&about);
                 let is_meant = |known: &KnownItem| {
@@ -368,6 +394,19 @@ impl TargetResolver {
         }
     }
 
+    /// Decides for all alternatives of the choice that the turns before left open.
+    fn choose_both(&mut self, name: TargetName<'_>) -> Option<DraftDelta> {
+        let is_choice = |known: &KnownItem| {
+            known.kind == ItemKind::Branch
+                && known.is_live()
+                && self.recent.iter().any(|id| known.is_of(id))
+                && known.alternatives.len() == 2
+        };
+        let branch = self.known.iter().rposition(is_choice)?;
+        let summary = self.known[branch].alternatives.join(" and ");
+        Some(self.create(ItemKind::Decision, name, summary, ConfidenceLevel::High))
+    }
+
     /// Closes the tasks that were opened together last.
     fn close_all(&mut self) -> Vec<DraftDelta> {
         let is_open = |known: &KnownItem| known.kind == ItemKind::Task && known.is_live() && !known.is_new;
@@ -379,6 +418,14 @@ impl TargetResolver {
             closed.push(("task_closed", vec![target_field(&known.handle), ("resolution", "done".into())]));
         }
         closed
+    }
+
+    /// Closes what one of the turns just before asked for: a bare "done" means all of it.
+    fn close_last_asked(&mut self) -> Vec<DraftDelta> {
+        let is_recent = |known: &KnownItem| self.recent.iter().take(2).any(|id| known.is_of(id));
+        let is_open = |known: &KnownItem| known.kind == ItemKind::Task && known.is_live() && !known.is_new;
+        let is_last_recent = self.known.iter().rev().find(|known| is_open(known)).is_some_and(is_recent);
+        if is_last_recent { self.close_all() } else { Vec::new() }
     }
 
     /// Returns the open choice that a few words answer: one of the newest, if the words cover at least half of exactly one

@@ -25,6 +25,8 @@ pub(super) enum BlockTopic {
     Facts,
     /// Alternatives without a decision yet.
     Options,
+    /// What somebody proposes to do.
+    Proposals,
     /// Text that is not asserted: questions, ideas, risks.
     Open,
 }
@@ -119,6 +121,7 @@ fn lead(line: &str) -> Option<BlockTopic> {
 
 /// Heading words and their topics. Open topics come first: "open decisions" are not decisions.
 const HEADINGS: &[(BlockTopic, WordClass)] = &[
+    (BlockTopic::Proposals, lx::HEADING_PROPOSALS),
     (BlockTopic::Open, lx::HEADING_OPEN),
     (BlockTopic::Options, lx::HEADING_OPTIONS),
     (BlockTopic::Done, lx::HEADING_DONE),

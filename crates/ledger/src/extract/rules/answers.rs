@@ -4,7 +4,8 @@ use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::super::dialog::{DialogOffer, OfferKind};
 use super::{RuleReader, is_whole};
-use probity_prose::lexicon::{self as lx, contains, is_among, strip};
+use probity_prose::lexicon::{self as lx, WordClass, contains, is_among, strip};
+use probity_prose::stems::stems;
 use probity_prose::words::Word;
 
 /// The most words of an answer that only names what it chooses.
@@ -24,6 +25,12 @@ impl RuleReader<'_> {
         if let Some(claims) = self.picked_from_list(words) {
             return Some((claims, nothing));
         }
+        let is_both = words.first().is_some_and(|word| word.lower == "both")
+            && (words.len() == 1 || words[0].paused || is_whole(&words[1..], "please | of them | then"));
+        if is_both && self.context.offers.is_empty() {
+            let rest = if words[0].paused { &words[1..] } else { nothing };
+            return Some((vec![vec![TurnClaim::ChooseBoth]], rest));
+        }
         if let Some((rank, rest)) = rank_of(words) {
             let listed = || self.context.listed.get(rank).map(|item| item.trim_end_matches('.').to_owned());
             let offer = self.context.offers.get(rank).map(|offer| offer.summary.clone()).or_else(listed);
@@ -31,12 +38,17 @@ impl RuleReader<'_> {
         }
         let rest = strip(words, lx::ACCEPTANCE)?;
         let is_end = rest.is_empty() || is_whole(rest, lx::ACCEPTANCE | lx::FILLER);
-        let is_paused = all.len() > rest.len() && all[all.len() - rest.len() - 1].paused;
+        let is_paused =
+            all.len() > rest.len() && all[all.len() - rest.len() - 1].paused || strip(rest, "but").is_some();
         if !is_end && !is_paused {
             return None;
         }
         let offer = self.context.offers.last()?;
         let rest = if is_end { nothing } else { rest };
+        if self.context.offers_a_list {
+            let all = self.context.offers.iter().map(|offer| vec![accepted(offer, words)]);
+            return Some((all.collect(), rest));
+        }
         Some((vec![vec![accepted(offer, words)]], rest))
     }
 
@@ -137,13 +149,56 @@ impl RuleReader<'_> {
             )
         };
         let is_answer = self.role == Role::User
-            && self.context.asks_for_choice
+            && (self.context.asks_for_choice || self.echoes_offer(name))
             && self.begins_sentence(words)
             && (1..=4).contains(&name.len())
             && name.iter().all(is_plain)
             && !name[0].lower.starts_with(|c: char| c.is_ascii_digit())
             && strip(name, lx::WORK_VERB).is_none();
         is_answer.then(|| self.decided_on(name))
+    }
+
+    /// Who is asked how something should be and says how it is decides it: "should refunds count?", "they count in their own month".
+    pub(super) fn settled_if_asked(&self, fact: TurnClaim) -> TurnClaim {
+        match fact {
+            TurnClaim::Fact { summary, corrects: false, confirms: false, .. }
+                if self.role == Role::User
+                    && self.context.asks_for_choice
+                    && !self.is_about_past()
+                    && !self.sentence.is_translated =>
+            {
+                TurnClaim::decision(summary)
+            }
+            fact => fact,
+        }
+    }
+
+    /// "One retry after 2 minutes, then out": a few words without a verb, as an answer to how it should be.
+    pub(super) fn settled_by_fragment(&self, words: &[Word]) -> Option<TurnClaim> {
+        let says = |list: WordClass| words.iter().any(|word| is_among(list, &word.lower));
+        let is_answer = self.role == Role::User
+            && self.context.asks_for_choice
+            && self.begins_sentence(words)
+            && (2..=9).contains(&words.len())
+            && !says(lx::PRONOUN | lx::FIRST_PERSON | lx::AUXILIARY)
+            && !says(lx::BELIEF_VERB | lx::HEDGE)
+            && strip(words, lx::WORK_VERB | lx::FILLER | lx::NEGATION).is_none()
+            && !is_among(
+                "why | what | how | when | where | who | which | you | your | depends | thanks | both | later",
+                &words[0].lower,
+            );
+        is_answer.then(|| TurnClaim::decision(self.said(words)))
+    }
+
+    /// Returns whether a few words only repeat what the turn before offered: "OIDC".
+    fn echoes_offer(&self, name: &[Word]) -> bool {
+        let said = stems(&self.slice(name));
+        let [offer] = self.context.offers.as_slice() else { return false };
+        name.len() <= 3 && !said.is_empty() && said.is_subset(&stems(&offer.summary))
+    }
+
+    fn is_about_past(&self) -> bool {
+        self.has("was | were | had | did | tested | checked | measured | since | currently | yesterday | last week | so far")
     }
 
     fn decided_on(&self, name: &[Word]) -> TurnClaim {

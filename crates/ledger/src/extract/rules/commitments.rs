@@ -49,18 +49,48 @@ impl RuleReader<'_> {
         {
             return (rest.len() > 1).then(|| TurnClaim::constraint(self.said(rest), true));
         }
+        if let Some(rule) = self.rule_of_user(words) {
+            return Some(rule);
+        }
         // An agent that says "right, no admin page" repeats an instruction.
         let repeats = self.role == Role::Assistant && strip(words, "no").is_some();
         // What an agent says must be so is an observation, unless it says that it must.
         let is_agent = self.role == Role::Assistant;
-        let binds =
-            !is_agent || contains(words, "must | may only | only may | has to | have to | never | always");
+        let binds = !is_agent
+            || strip(words, "only").is_some()
+            || contains(words, "must | may only | only may | has to | have to | never | always");
         let hard = !repeats
             && binds
             && (is_hard_rule(words) || !is_agent && (is_bound_alone(words) || is_deadline(words)));
         let soft = !hard && !is_agent && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
         (hard || soft).then(|| TurnClaim::Constraint { summary: self.said(words), hard, change })
+    }
+
+    /// "I don't want ML", "under 50 ms is the rule", "photos only over wifi".
+    fn rule_of_user(&self, words: &[Word]) -> Option<TurnClaim> {
+        if self.role == Role::Assistant {
+            return None;
+        }
+        let unwanted =
+            strip(words, "i do not want any | i do not want | we do not want any | we do not want");
+        let is_unwanted = unwanted.is_some_and(|rest| {
+            (1..=6).contains(&rest.len())
+                && !is_among("to | you | it | that | this | them | us | me", &rest[0].lower)
+        });
+        // Said out of the blue, "keep Firefox working" preserves something; as an answer it chooses.
+        let is_preserved = self.context.offers.is_empty()
+            && !self.context.is_asked
+            && strip(words, "keep").is_some_and(|rest| {
+                !is_among("it | that | them | this | using | going", &rest[0].lower)
+                    && contains(rest, "working | running | in both | in sync | compatible | intact | the same | unchanged | stable")
+            });
+        let is_never = strip(words, "let us never | we never").is_some_and(|rest| rest.len() > 1);
+        let names_rule = contains(words, "is the rule | is our rule | is a rule | is the law here")
+            && words.len() > 4
+            && !contains(words, "what | which | if");
+        (is_unwanted || is_preserved || is_never || names_rule || is_restriction(words))
+            .then(|| TurnClaim::constraint(self.said(words), true))
     }
 
     /// "Allow GPL code in tests", "make that 200 ms".
@@ -133,6 +163,20 @@ impl RuleReader<'_> {
         {
             return Some(self.decided(self.chosen(&words[..at]), words));
         }
+        // "Nightly is fine": one of two ways that were spoken of.
+        let is_choice = |at: usize| {
+            (1..=4).contains(&at)
+                && !words[..at].iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()))
+                && !words[..at]
+                    .iter()
+                    .any(|word| is_among(lx::PRONOUN | lx::TEST | lx::CI | lx::DETERMINER, &word.lower))
+        };
+        if self.role == Role::User
+            && !self.context.recent.is_empty()
+            && let Some(at) = position_of(words, "is fine | are fine").filter(|&at| is_choice(at))
+        {
+            return Some(self.decided(self.chosen(&words[..at]), words));
+        }
         if let Some(at) =
             position_of(words, "has to wait | have to wait | can wait").filter(|at| (1..=5).contains(at))
         {
@@ -177,6 +221,15 @@ impl RuleReader<'_> {
     }
 
     pub(super) fn decision(&self, words: &[Word]) -> Option<TurnClaim> {
+        if let Some(plan) = self.changed_plan(words) {
+            return Some(plan);
+        }
+        if self.is_appointment(words) || self.is_order_of_work(words) || self.is_for_all(words) {
+            return Some(self.decided(self.said(words), words));
+        }
+        if let Some(again) = self.decided_anew(words) {
+            return Some(again);
+        }
         let own = strip(words, "we | i").unwrap_or(words);
         if let Some(rest) = strip(own, lx::REPORTED_DECISION)
             .filter(|rest| !rest.is_empty() && !is_among("and | or | up", &rest[0].lower))
@@ -221,13 +274,130 @@ impl RuleReader<'_> {
             .or_else(unknown)?;
         // As bare orders these are work, not choices.
         let is_work = willed.is_none()
+            && strip(said, "leave it at | leave them at | leave that at").is_none()
             && !self.revises()
             && !is_policy(&object)
-            && (strip(said, "make | split | log | drop | put | leave").is_some()
+            && (strip(said, "make | split | log | drop | put | leave | deploy to | deploy on").is_some()
                 || strip(said, "take").is_some() && said.len() > 3);
         let has_figure = object.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
         (!object.is_empty() && !is_work && is_order(object) && (!is_pronoun(object) || has_figure))
             .then(|| self.decided(self.said(said), object))
+    }
+
+    /// "Prod tonight", "we deploy on thursday": when something goes out.
+    fn is_appointment(&self, words: &[Word]) -> bool {
+        const DAYS: &str = "today | tonight | tomorrow | monday | tuesday | wednesday | thursday | friday | saturday | sunday";
+        const RELEASES: &str = "prod | production | rollout | roll-out | release | deploy | launch | ship | merge | go-live | cut-over";
+        let near = &words[..words.len().min(4)];
+        let is_day = words.iter().any(|word| is_among(DAYS, &word.lower))
+            || contains(words, "next week | next month | on the");
+        let is_past = words.iter().any(|word| {
+            is_among(
+                "is | are | was | were | failed | broke | since | when | before | after | if | why | did",
+                &word.lower,
+            )
+        });
+        self.role == Role::User
+            && (2..=8).contains(&words.len())
+            && near.iter().any(|word| is_among(RELEASES, &word.lower))
+            && is_day
+            && !is_past
+    }
+
+    /// "Back to blue", "we do Windows after all", "the launch slipped to June 17": it was decided otherwise before.
+    fn decided_anew(&self, words: &[Word]) -> Option<TurnClaim> {
+        if self.role != Role::User {
+            return None;
+        }
+        let back = strip(
+            words,
+            "back to | put it back to | set it back to | change it back to | put them back to | let us go back to | go back to | switch back to | revert to | return to",
+        );
+        let is_back = back.is_some_and(|rest| (1..=7).contains(&rest.len()));
+        let is_after_all = position_of(words, "after all").is_some_and(|at| {
+            let before = &words[..at];
+            at > 1
+                && words.len() - at <= 8
+                && !contains(before, lx::NEGATION | lx::NO | lx::DISCOVERY)
+                && !contains(before, "is | are | was | were | needs | has")
+        });
+        let moved = position_after(
+            words,
+            "slipped to | moved to | pushed to | postponed to | delayed to | pushed back to | rescheduled to | is now on",
+        )
+        .filter(|&at| at <= 6);
+        let is_date = |word: &Word| {
+            word.lower.starts_with(|c: char| c.is_ascii_digit())
+                || is_among(
+                    "monday | tuesday | wednesday | thursday | friday | saturday | sunday | january | february | march | april | may | june | july | august | september | october | november | december | next | q1 | q2 | q3 | q4",
+                    &word.lower,
+                )
+        };
+        let is_moved = moved.is_some_and(|at| words[at..].iter().take(3).any(is_date));
+        let summary = || match position_of(words, "after all").filter(|_| is_after_all) {
+            Some(at) => self.said(&words[..at]),
+            None => self.said(strip(words, "let us").unwrap_or(words)),
+        };
+        (is_back || is_after_all || is_moved).then(|| TurnClaim::Decision {
+            summary: summary(),
+            revises: true,
+            instead_of: None,
+        })
+    }
+
+    /// "Then I keep our trap", "instead of a lint rule I block all hosts": an agent chooses another way.
+    fn changed_plan(&self, words: &[Word]) -> Option<TurnClaim> {
+        if self.role != Role::Assistant {
+            return None;
+        }
+        let own = strip(words, "i").filter(|_| {
+            let before = words.first().map_or("", |word| &self.sentence.text[..word.place.start]);
+            let front = before.trim().to_lowercase();
+            front.ends_with("then") || front.ends_with("so")
+        })?;
+        let object = strip(own, "keep | use | take | go with | stay with | leave | return to | go back to")?;
+        (!object.is_empty()).then(|| TurnClaim::Decision {
+            summary: self.said(own),
+            revises: true,
+            instead_of: None,
+        })
+    }
+
+    /// "30 days everywhere": a value without a verb, for all cases.
+    fn is_for_all(&self, words: &[Word]) -> bool {
+        let is_all = contains(
+            words,
+            "everywhere | for everyone | for all of them | for all users | every time | each time | then out",
+        );
+        let is_verb = |word: &Word| {
+            is_among(lx::AUXILIARY | lx::STATIVE_VERB | lx::PRONOUN | lx::NEGATION, &word.lower)
+        };
+        self.role == Role::User
+            && is_all
+            && (2..=9).contains(&words.len())
+            && self.begins_sentence(words)
+            && !words.iter().any(is_verb)
+            && !is_among(lx::PREPOSITION, &words[0].lower)
+    }
+
+    /// "Combobox first": what comes first.
+    fn is_order_of_work(&self, words: &[Word]) -> bool {
+        let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
+        let own = &words[..end];
+        let own = own.split_last().filter(|(last, _)| last.lower == "please").map_or(own, |(_, own)| own);
+        let Some((last, subject)) = own.split_last() else { return false };
+        let is_verb = |word: &Word| {
+            is_among(
+                lx::AUXILIARY | lx::STATIVE_VERB | lx::WORK_VERB | lx::NEGATION | lx::PRONOUN,
+                &word.lower,
+            )
+        };
+        self.role == Role::User
+            && last.lower == "first"
+            && (1..=3).contains(&subject.len())
+            && !subject.iter().any(is_verb)
+            && !is_among(lx::VERB, &subject[0].lower)
+            && !is_among("the | at | from | me | legal", &subject[subject.len() - 1].lower)
     }
 
     /// "The team knows Postgres better, so Postgres": the name behind the last "so".
@@ -330,20 +500,67 @@ fn is_hard_rule(words: &[Word]) -> bool {
     let is_bounded = strip(words, "keep | limit | cap | stay").is_some()
         && contains(words, lx::BOUND)
         && words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
-    let is_always = strip(words, "always").is_some_and(|rest| rest.len() > 1);
+    let is_always = strip(words, "always").is_some_and(|rest| rest.len() > 1)
+        || words.split_last().is_some_and(|(last, rest)| {
+            last.lower == "always" && rest.len() > 2 && rest[rest.len() - 1].paused
+        });
+    let is_narrow = strip(words, "only").is_some_and(|rest| contains(rest, "may be | may") && rest.len() > 3);
+    let is_without = strip(words, "without").is_some_and(|rest| {
+        rest.len() > 1
+            && is_among(
+                "touching | changing | breaking | adding | using | losing | modifying",
+                &rest[0].lower,
+            )
+    });
     let is_fixed = contains(words, lx::IMMOVABLE) && words.len() > 3;
-    is_fixed || has_to(words) || binds_everyone(words) || is_strong || forbids || is_bounded || is_always
+    is_narrow
+        || is_without
+        || is_fixed
+        || has_to(words)
+        || binds_everyone(words)
+        || is_strong
+        || forbids
+        || is_bounded
+        || is_always
 }
 
 /// "Accuracy drop max 1 point", "average current below 8 µA": a limit without a verb.
-fn is_bound_alone(words: &[Word]) -> bool {
+pub(super) fn is_bound_alone(words: &[Word]) -> bool {
     let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
-    let at =
-        position_after(words, "max | maximum | at most | no more than | below | under | at least | minimum");
-    let has_verb = words.iter().any(|word| is_among(lx::STATIVE_VERB, &word.lower) || word.lower == "got");
+    let at = position_after(
+        words,
+        "max | maximum | at most | no more than | never more than | not more than | below | under | at least | minimum",
+    );
+    let has_verb = words.iter().any(|word| is_among(lx::STATIVE_VERB, &word.lower) || word.lower == "got")
+        || strip(words, "i want | we want").is_some();
+    let at = at.or_else(|| {
+        strip(words, "acceptable up to | ok up to | fine up to | allowed up to")
+            .map(|rest| words.len() - rest.len())
+    });
     at.is_some_and(|at| words.get(at..).is_some_and(|rest| rest.iter().take(2).any(is_figure)))
         && !has_verb
         && (3..=14).contains(&words.len())
+}
+
+/// "Photos only over wifi", "C++17 only": a thing, and the only way that it may be.
+fn is_restriction(words: &[Word]) -> bool {
+    let Some(only) = words.iter().position(|word| word.lower == "only") else { return false };
+    let (left, right) = (&words[..only], &words[only + 1..]);
+    let end = right.iter().position(|word| is_among("when | because | if | since | though", &word.lower));
+    let right = &right[..end.unwrap_or(right.len())];
+    let is_verb = |word: &Word| {
+        is_among(lx::AUXILIARY | lx::STATIVE_VERB | lx::MODAL | lx::NEGATION | lx::PRONOUN, &word.lower)
+            || is_among(lx::WORK_VERB | lx::DECISION_VERB, &word.lower)
+    };
+    let is_short =
+        left.len() <= 4 && right.len() <= 6 && words.len() >= 2 && (!left.is_empty() || right.len() >= 2);
+    let is_way = right.is_empty()
+        || words[only].paused
+        || right.first().is_some_and(|word| is_among(lx::PREPOSITION, &word.lower));
+    is_short
+        && is_way
+        && !left.iter().chain(right).any(is_verb)
+        && left.last().is_none_or(|word| !word.paused)
 }
 
 /// "The old links need to keep working": the subject is a thing, not a person.
@@ -367,7 +584,21 @@ fn binds_everyone(words: &[Word]) -> bool {
             && rest[0].lower.ends_with('s')
             && !matches!(
                 rest[0].lower.as_str(),
-                "is" | "was" | "knows" | "cares" | "uses" | "pastes" | "likes" | "dares"
+                "is" | "was"
+                    | "has"
+                    | "knows"
+                    | "cares"
+                    | "uses"
+                    | "pastes"
+                    | "likes"
+                    | "dares"
+                    | "needs"
+                    | "wants"
+                    | "reads"
+                    | "notices"
+                    | "complains"
+                    | "remembers"
+                    | "understands"
             )
     });
     let is_nothing = strip(words, "nothing").is_some_and(|rest| {

@@ -28,6 +28,7 @@ impl RuleReader<'_> {
                     && (self.is_statement(words)
                         || is_measured(words)
                         || self.declares(words)
+                        || self.is_test_result(words)
                         || self.is_figure_alone(words))
         }))?;
         let corrects = self.revises() || self.has("turns out | in fact");
@@ -83,12 +84,63 @@ impl RuleReader<'_> {
             || is_among("i | let | sorry | understood | noted | agreed | sounds", first);
         let starts_with_verb =
             is_among(lx::VERB, first) && !first.ends_with('s') || is_among(lx::WORK_VERB, first);
-        let is_verb = |at: &usize| is_finite(&words[*at]) || is_verb_by_place(words, *at);
+        let is_verb = |at: &usize| {
+            is_finite(&words[*at]) || is_verb_by_place(words, *at) || is_verb_of_plural(words, *at)
+        };
         let verb = (1..words.len().min(9)).find(is_verb);
         let has_complement = verb.is_some_and(|at| at + 1 < words.len());
         let is_plan = self.has("will | let us | i am going | let me | would | should | i would | want | wants | or | alternative");
         let is_known = words.len() >= 5 && stems(&self.sentence.text).len() >= 3;
-        has_complement && !is_idle && !starts_with_verb && !is_plan && is_known && (is_agent || is_specific)
+        let is_lack = self.is_lack(words);
+        has_complement
+            && (!is_idle || is_lack)
+            && !starts_with_verb
+            && !is_plan
+            && is_known
+            && (is_agent || is_specific || is_lack || self.is_about_a_thing(words))
+    }
+
+    /// "There is no local storage for forms".
+    fn is_lack(&self, words: &[Word]) -> bool {
+        strip(words, "there is no | there are no | there is only one | there is only").is_some_and(|rest| {
+            rest.len() >= 2 && strip(rest, lx::IDLE_NO).is_none() && self.role != Role::System
+        })
+    }
+
+    /// "Agents can see tickets of other teams": a user tells how a thing of the project behaves.
+    fn is_about_a_thing(&self, words: &[Word]) -> bool {
+        let is_verb = |at: &usize| is_finite(&words[*at]) || is_verb_of_plural(words, *at);
+        let verb = (1..words.len().min(7)).find(is_verb);
+        let is_cut = verb.is_none_or(|verb| words[..verb].iter().any(|word| word.paused));
+        let near = &words[..words.len().min(8)];
+        let is_person = |word: &Word| is_among("i | we | you | me | us | your | he | she", &word.lower);
+        words.len() >= 6
+            && !is_cut
+            && !is_among(lx::PREPOSITION, &words[0].lower)
+            && !self.has("priority | talked | talk | discussed | discuss | wanted | asked | dropping | thought | read this | you were right")
+            && !near.iter().any(is_person)
+            && !is_among(lx::WORK_VERB | lx::DECISION_VERB | lx::SETTING_VERB | lx::IDLE_START, &words[0].lower)
+            && !self.has("must | has to | have to | needs to | need to | never | always | only | at least | at most | max | instead | rather | please | want | no need")
+    }
+
+    /// "`go test ./...` passes", "the suite is green again".
+    fn is_test_result(&self, words: &[Word]) -> bool {
+        let is_test = |word: &Word| {
+            let names = |name: &str| {
+                is_among(lx::TEST | lx::CI | lx::TOOL, name) || is_among("integration | test", name)
+            };
+            word.lower.split_whitespace().any(names)
+        };
+        let passes = |word: &Word| is_among("pass | passes | passed | green | clean", &word.lower);
+        let verb = words.iter().position(passes).filter(|&at| at > 0);
+        let is_end = |at: usize| {
+            let rest = &words[at + 1..];
+            rest.len() <= 3 && !rest.iter().any(|word| is_among("if | when | again", &word.lower))
+                || words[at].paused
+        };
+        verb.is_some_and(|at| at <= 6 && is_end(at) && words[..at].iter().any(is_test))
+            && !self.has(lx::INCOMPLETE)
+            && !self.has("must | should | need | needs | until | will")
     }
 
     /// Returns whether the words are the front of their sentence; a piece further on has lost its subject.
@@ -96,7 +148,9 @@ impl RuleReader<'_> {
         let front = strip_openers(&self.sentence.words);
         let before = words.first().map_or("", |word| &self.sentence.text[..word.place.start]);
         let is_behind_colon = before.trim_end_matches([' ', '`', '*', '"']).ends_with(':');
+        let is_behind_but = before.trim_end().ends_with("but");
         is_behind_colon
+            || is_behind_but
             || front.first().map(|word| word.place.start) == words.first().map(|word| word.place.start)
     }
 
@@ -184,7 +238,7 @@ impl RuleReader<'_> {
 }
 
 /// Returns whether a word is a verb that makes a statement.
-fn is_finite(word: &Word) -> bool {
+pub(super) fn is_finite(word: &Word) -> bool {
     let lower = word.lower.as_str();
     let base =
         lower.strip_suffix("es").filter(|base| is_among(lx::VERB, base)).or_else(|| lower.strip_suffix('s'));
@@ -200,6 +254,18 @@ fn is_finite(word: &Word) -> bool {
             "does | did | do | goes | went | comes | came | keeps | kept | stays | makes | made | gives | gave | found | lost | pass | fail | wait | depend",
             lower,
         )
+}
+
+/// "Requests hang forever": the base form of a verb behind a noun in the plural.
+fn is_verb_of_plural(words: &[Word], at: usize) -> bool {
+    let noun = words[at - 1].lower.as_str();
+    let is_plural = noun.len() > 3
+        && noun.ends_with('s')
+        && !noun.ends_with("ss")
+        && !noun.ends_with("us")
+        && !noun.ends_with("is")
+        && !words[at - 1].paused;
+    is_plural && is_among(lx::VERB, &words[at].lower) && at + 1 < words.len()
 }
 
 /// "Terraform wants to destroy it": a word in -s between a subject and an object or a preposition.

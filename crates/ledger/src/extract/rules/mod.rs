@@ -59,16 +59,18 @@ pub(super) fn claims(
     context: &DialogContext,
 ) -> Vec<Vec<TurnClaim>> {
     let mut modality = Modality::of(sentence);
+    modality.is_question &= !(role == Role::User && only_seeks_assent(sentence));
     modality.is_hedged |= doubt.by_next;
     let is_concrete = sentence.words.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
-    let commits = contains(&sentence.words, "let us | we will | i will | decided | so | please | must");
+    let commits =
+        contains(&sentence.words, "let us | let me | we will | i will | decided | so | please | must");
     modality.is_hedged |= doubt.by_previous && !is_concrete && !commits;
     let reader = RuleReader { sentence, modality, role, context };
     // A sentence that announces a list claims nothing itself, except that something is done.
     if block.form == BlockForm::Paragraph && sentence.text.ends_with([':', '：']) {
         let is_done = |claim: &TurnClaim| matches!(claim, TurnClaim::Done(_) | TurnClaim::AllDone);
         let done = |clause| reader.clause(clause).into_iter().filter(is_done).collect();
-        return clauses(&sentence.words, &sentence.text).into_iter().map(done).collect();
+        return clauses(&sentence.words, &sentence.text, false).into_iter().map(done).collect();
     }
     if let Some(listed) = reader.listed() {
         return listed.into_iter().map(|claim| vec![claim]).collect();
@@ -81,14 +83,29 @@ pub(super) fn claims(
         return vec![reader.under(topic).into_iter().collect()];
     }
     let words = what_holds(&sentence.words);
+    let is_asserted = reader.modality.is_asserted();
     if let Some((mut claims, rest)) = reader.answered(words) {
-        claims.extend(clauses(rest, &sentence.text).into_iter().map(|clause| reader.clause(clause)));
+        claims.extend(
+            clauses(rest, &sentence.text, is_asserted).into_iter().map(|clause| reader.clause(clause)),
+        );
         return claims;
     }
     if let Some(claim) = reader.declined(words) {
         return vec![vec![claim]];
     }
-    clauses(words, &sentence.text).into_iter().map(|clause| reader.clause(clause)).collect()
+    clauses(words, &sentence.text, is_asserted).into_iter().map(|clause| reader.clause(clause)).collect()
+}
+
+/// "Nothing of it leaves this machine, ok?": a statement, whatever the tag.
+fn only_seeks_assent(sentence: &Sentence) -> bool {
+    let [before @ .., tag] = sentence.words.as_slice() else { return false };
+    is_among("ok | okay | alright", &tag.lower)
+        && before.last().is_some_and(|word| word.paused)
+        && before.len() >= 3
+        && !contains(
+            &before[..3],
+            "can | could | should | shall | is | are | do | does | would | will | what | how | why",
+        )
 }
 
 /// Returns the words after the last correction: "rename it, no wait, keep the name".
@@ -113,7 +130,7 @@ const MAX_CLAUSES: usize = 12;
 const MAX_CLAUSE_WORDS: usize = 24;
 
 /// Splits a sentence where another clause with its own claim begins.
-fn clauses<'w>(words: &'w [Word], text: &str) -> Vec<RuleClause<'w>> {
+fn clauses<'w>(words: &'w [Word], text: &str, is_asserted: bool) -> Vec<RuleClause<'w>> {
     let mut cuts = vec![(0, false)];
     let is_work = strip(strip_openers(words), lx::WORK_START).is_some();
     let own = strip_openers(words);
@@ -127,15 +144,24 @@ fn clauses<'w>(words: &'w [Word], text: &str) -> Vec<RuleClause<'w>> {
         let is_new = if words[at - 1].paused {
             starts(rest) || joined.is_some_and(starts)
         } else {
-            joined.is_some_and(|rest| strip(rest, "let us | we will | i will | please").is_some())
+            joined.is_some_and(|rest| {
+                strip(rest, "let us | we will | i will | please | nobody | no one | nothing").is_some()
+            })
         };
         let is_new = is_new || !is_choice && words[at - 1].paused && begins_order(joined.unwrap_or(rest));
         let continues = is_work
             && (strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some())
+                || words[at - 1].paused
+                    && strip(rest, "then | and then").is_some_and(|rest| {
+                        strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty())
+                    })
                 || words[at - 1].paused && strip(rest, lx::WORK_VERB).is_some_and(|object| object.len() > 1));
         let is_new = is_new
             || is_report && strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_PARTICIPLE).is_some());
-        if (is_new || continues) && at - cuts.last().map_or(0, |cut| cut.0) > 1 {
+        if (is_new || continues)
+            && (at - cuts.last().map_or(0, |cut| cut.0) > 1
+                || is_new && at == 1 && is_order_alone(&words[0]) && begins_order(rest))
+        {
             cuts.push((at, continues && !is_new));
         }
     }
@@ -143,6 +169,9 @@ fn clauses<'w>(words: &'w [Word], text: &str) -> Vec<RuleClause<'w>> {
     cuts.extend(cut_behind_report(words, text));
     cuts.extend(cut_behind_ban(words));
     cuts.extend(cuts_of_listed_facts(words, text));
+    cuts.extend(cuts_before_but(words).filter(|_| is_asserted));
+    cuts.extend(cut_before_explanation(words, text));
+    cuts.extend(cut_before_conditional_order(words));
     cuts.sort_unstable();
     cuts.dedup_by_key(|cut| cut.0);
     cuts.truncate(MAX_CLAUSES);
@@ -151,6 +180,11 @@ fn clauses<'w>(words: &'w [Word], text: &str) -> Vec<RuleClause<'w>> {
         .zip(ends)
         .map(|(&(start, continues), end)| RuleClause { words: &words[start..end], continues })
         .collect()
+}
+
+/// "Fix, add the table as tests": one word that orders by itself.
+fn is_order_alone(word: &Word) -> bool {
+    is_among("fix | merge | commit | deploy | ship | revert | go | done | yes | ok", &word.lower)
 }
 
 /// "mark the old one as deprecated": a verb in its base form and the beginning of an object.
@@ -184,6 +218,35 @@ fn cut_behind_report(words: &[Word], text: &str) -> Option<(usize, bool)> {
         || strip(own, "done | found | looked | searched | tried").is_some();
     let at = (1..words.len().min(8)).find(|&at| follows_colon(words, at, text))?;
     is_report.then_some((at, false))
+}
+
+/// Returns where the other half of a contrast begins: "it pings by itself, but the client turns that off".
+fn cuts_before_but(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
+    let is_joint = |at: &usize| words[at - 1].paused && words[*at].lower == "but";
+    (3..words.len().saturating_sub(4)).filter(is_joint).filter_map(|at| {
+        let near = &words[at + 1..words.len().min(at + MAX_CLAUSE_WORDS)];
+        let subject = near.first().filter(|word| !is_among(lx::PREPOSITION | lx::NEGATION, &word.lower))?;
+        let has_verb = near.iter().skip(1).take(5).any(facts::is_finite);
+        (has_verb && !is_among("if | when | only | still | then", &subject.lower)).then_some((at, false))
+    })
+}
+
+/// Returns where a statement is explained by a condition: "The cause is the timeout: if nothing is sent, the proxy closes".
+fn cut_before_explanation(words: &[Word], text: &str) -> Option<(usize, bool)> {
+    let is_start = |at: &usize| words[at - 1].paused && is_among("if | when | once", &words[*at].lower);
+    let at = (4..words.len()).filter(is_start).find(|&at| follows_colon(words, at, text))?;
+    Some((at, false))
+}
+
+/// Returns where an order with a condition of its own begins: "no panics in there, log and go on if the header is missing".
+fn cut_before_conditional_order(words: &[Word]) -> Option<(usize, bool)> {
+    let condition = words.iter().position(|word| is_among("if | unless | when", &word.lower))?;
+    let pause = words[..condition].iter().rposition(|word| word.paused)?;
+    let order = &words[pause + 1..condition];
+    let is_order = order.len() >= 2
+        && is_among(lx::VERB, &order[0].lower)
+        && !order.iter().any(|word| is_among(lx::AUXILIARY | lx::PRONOUN, &word.lower));
+    (is_order && pause > 1).then_some((pause + 1, false))
 }
 
 /// Returns where the choice behind a refused one begins: "so no Kafka, Redis streams it is".
@@ -260,6 +323,11 @@ impl RuleReader<'_> {
         if matches!(topic, BlockTopic::Open | BlockTopic::Options) {
             return self.branch(words);
         }
+        if topic == BlockTopic::Proposals {
+            let is_idea = self.modality.is_asserted() || self.modality.is_guess();
+            return is_idea
+                .then_some(TurnClaim::Hypothesis { summary: text, confidence: ConfidenceLevel::Low });
+        }
         if self.modality.is_guess() {
             return Some(TurnClaim::Hypothesis { summary: text, confidence: ConfidenceLevel::Low });
         }
@@ -277,14 +345,14 @@ impl RuleReader<'_> {
             BlockTopic::Tasks => TurnClaim::Task(text),
             BlockTopic::Done => TurnClaim::Done(text),
             BlockTopic::Facts => TurnClaim::fact(text, ConfidenceLevel::Medium),
-            BlockTopic::Open | BlockTopic::Options => return None,
+            BlockTopic::Open | BlockTopic::Options | BlockTopic::Proposals => return None,
         })
     }
 
     /// Returns the possible claims of a clause, likeliest first.
     fn clause(&self, clause: RuleClause<'_>) -> Vec<TurnClaim> {
         let all = clause.words;
-        let words = strip_openers(all);
+        let words = self.behind_reaction(strip_openers(all));
         if words.is_empty()
             || strip(words, lx::OPENER).is_some_and(<[Word]>::is_empty)
                 && self.withdrawal(all, words).is_none()
@@ -294,7 +362,7 @@ impl RuleReader<'_> {
         if let Some(branch) = self.branch(words) {
             return vec![branch];
         }
-        if !self.modality.is_asserted() {
+        if !self.modality.is_asserted() && !self.is_before_condition(all) {
             return self.unasserted(words).into_iter().collect();
         }
         if clause.continues {
@@ -309,6 +377,7 @@ impl RuleReader<'_> {
         // The first ones need a known item; without one, the sentence makes another claim.
         let about_known = [
             self.short_answer(words),
+            self.ruled_out(words),
             self.value_alone(words),
             self.bound_alone(words),
             self.contrast(words),
@@ -318,6 +387,10 @@ impl RuleReader<'_> {
             self.left_alone(words),
             self.postponed(words),
             self.permission(words),
+            self.lifted_ban(words),
+            self.kept_as_is(words),
+            self.refuted(words),
+            self.relapse(words),
             self.withdrawal(all, words),
             self.reopening(words),
             self.reached(words),
@@ -336,9 +409,34 @@ impl RuleReader<'_> {
             .or_else(|| self.decision(words))
             .or_else(|| self.task(words))
             .or_else(|| self.answer_to_choice(words))
-            .or_else(|| self.fact(words))
+            .or_else(|| self.fact(words).map(|fact| self.settled_if_asked(fact)))
+            .or_else(|| self.settled_by_fragment(words))
             .or_else(|| self.answer(words));
         about_known.into_iter().flatten().chain(on_its_own).collect()
+    }
+
+    /// "Fine, take which": a user's reaction in front says nothing of its own.
+    fn behind_reaction<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+        let reaction = strip(words, lx::FILLER | lx::ACCEPTANCE)
+            .filter(|rest| !rest.is_empty() && words[words.len() - rest.len() - 1].paused);
+        if self.role == Role::User { reaction.map_or(words, strip_openers) } else { words }
+    }
+
+    /// Returns whether a clause stands before another one that alone holds on a condition: "no panics here, log it if the
+    /// header is missing". A condition at the front applies to everything behind it.
+    fn is_before_condition(&self, clause: &[Word]) -> bool {
+        let unconditional = Modality { is_conditional: false, ..self.modality };
+        let all = &self.sentence.words;
+        let (Some(first), Some(last)) = (clause.first(), clause.last()) else { return false };
+        let begins =
+            all.first().is_some_and(|word| word.place == first.place) || self.begins_sentence(clause);
+        let conditions = lx::CONDITION | lx::SENTENCE_CONDITION;
+        unconditional.is_asserted()
+            && begins
+            && last.paused
+            && clause.len() < all.len()
+            && !contains(clause, conditions)
+            && !starts_with(strip_openers(clause), lx::OPENING_CONDITION)
     }
 
     /// "Must haves: no data loss, at most 10 minutes of downtime": one claim each.
@@ -351,6 +449,18 @@ impl RuleReader<'_> {
         let is_rule = is_whole(head, lx::RULE_LABEL)
             || contains(head, "not negotiable | non-negotiable | the rules are | the requirements are");
         let is_wish = is_whole(head, "nice to have | nice to haves | preferences");
+        if let ([verb], true) = (head, is_label && self.role == Role::User && self.modality.is_asserted())
+            && is_among(lx::WORK_VERB, &verb.lower)
+            && rest.iter().any(|word| word.paused)
+        {
+            let parts =
+                rest.split_inclusive(|word| word.paused).map(|part| strip(part, "and").unwrap_or(part));
+            let order = self.said(head);
+            let tasks = parts.filter(|part| !part.is_empty());
+            return Some(
+                tasks.map(|part| TurnClaim::Task(format!("{order} {}", self.slice(part)))).collect(),
+            );
+        }
         if !is_label || !(is_rule || is_wish) || !self.modality.is_asserted() {
             return None;
         }
@@ -385,6 +495,9 @@ impl RuleReader<'_> {
             () if starts_with(head, "goal | objective | aim | the goal | target | the target") => {
                 TurnClaim::Goal(text)
             }
+            () if starts_with(head, lx::PROPOSAL_LABEL) => {
+                TurnClaim::Hypothesis { summary: text, confidence: ConfidenceLevel::Low }
+            }
             () if starts_with(head, "fact | finding | root cause | til | measured | result") => {
                 TurnClaim::fact(text, ConfidenceLevel::High)
             }
@@ -395,11 +508,30 @@ impl RuleReader<'_> {
     /// The first words of a sentence name what is chosen: "JWTs, everybody does that".
     fn short_answer(&self, words: &[Word]) -> Option<TurnClaim> {
         let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
-        let name = &words[..end];
+        let mut name = &words[..end];
+        while let [rest @ .., last] = name
+            && !rest.is_empty()
+            && is_among("obviously | definitely | please | then | clearly | certainly | though", &last.lower)
+        {
+            name = rest;
+        }
+        let is_refusal = strip(name, lx::WITHDRAWAL | lx::REFUSAL).is_some()
+            || strip(name, "skip | drop | without | not | cut | exclude").is_some();
         let is_answer = self.role == Role::User
             && name.len() <= 4
+            && !is_refusal
             && !name.iter().any(|word| is_among(lx::NEGATION | lx::NO | lx::AUXILIARY, &word.lower));
         is_answer.then(|| TurnClaim::Answer(self.said(name)))
+    }
+
+    /// "Scratch the label selector", "CSV is out": of two ways, the other one is left.
+    fn ruled_out(&self, words: &[Word]) -> Option<TurnClaim> {
+        let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
+        let name = &words[..end];
+        let out = strip(name, lx::WITHDRAWAL)
+            .or_else(|| strip(name, "drop | skip | not | no"))
+            .or_else(|| position_of(name, "is out | are out | is ruled out").map(|at| &name[..at]))?;
+        (self.role == Role::User && (1..=4).contains(&out.len())).then(|| TurnClaim::RuleOut(self.slice(out)))
     }
 
     /// "Make it 10 seconds", "change that to 250": a value for what was said last.
@@ -432,7 +564,8 @@ impl RuleReader<'_> {
         }
         let is = words.iter().take(5).position(|word| is_among("is | will be", &word.lower))?;
         let names_bound = strip(&words[is + 1..], "fine | ok | okay | enough | better | plenty").is_some() || strip(&words[is + 1..], "the | our | now the | now our").is_some_and(|rest| {
-            matches!(rest, [bound] if is_among("limit | max | maximum | cap | budget | target | goal | ceiling", &bound.lower))
+            matches!(rest, [bound, behind @ ..] if is_among("limit | max | maximum | cap | budget | target | goal | ceiling", &bound.lower)
+                && behind.first().is_none_or(|word| is_among("we | they | i | you | that | allowed", &word.lower)))
         });
         let value = &words[..is];
         let is_figure =
@@ -510,6 +643,15 @@ impl RuleReader<'_> {
                 .position(|word| is_among("needed | necessary | required | anymore", &word.lower))?;
             Some(&rest[..end])
         };
+        let is_taken = self.role == Role::User
+            && !self.sentence.is_question
+            && contains(
+                words,
+                "already on it | already doing it | already doing that | has one already | have one already | already has one | already have one | already did that | already did it | beat me to it | took care of it | taken care of",
+            );
+        if is_taken {
+            return Some(TurnClaim::DropTask(String::new()));
+        }
         let object = object.or_else(unneeded).filter(|object| (1..=6).contains(&object.len()))?;
         (self.role == Role::User).then(|| TurnClaim::DropTask(self.slice(object)))
     }
@@ -550,6 +692,84 @@ impl RuleReader<'_> {
         (self.role == Role::User && !rest.is_empty()).then(|| TurnClaim::Permit(self.said(rest)))
     }
 
+    /// "Raw SQL is allowed in reports": lifts the rule that forbade it.
+    fn lifted_ban(&self, words: &[Word]) -> Option<TurnClaim> {
+        let at = position_of(
+            words,
+            "is allowed | are allowed | is ok | are ok | is okay | are okay | is fine | are fine | is permitted | are permitted",
+        )?;
+        let subject = &words[..at];
+        let is_pointer = subject.first().is_none_or(|word| {
+            is_among("it | that | this | these | those | everything | all | no | not", &word.lower)
+        });
+        let begins = self.sentence.words.first().is_some_and(|word| is_among(lx::FILLER, &word.lower));
+        let ends = words.last().is_some_and(|word| word.lower == "then");
+        (self.role == Role::User && !is_pointer && subject.len() <= 4).then(|| TurnClaim::Lift {
+            about: self.slice(subject),
+            summary: self.said(words),
+            answers: (begins || ends) && !contains(words, "is fine | are fine"),
+        })
+    }
+
+    /// "Leave the name", "leave it required": what was to be changed stays as it is.
+    fn kept_as_is(&self, words: &[Word]) -> Option<TurnClaim> {
+        let rest = strip(words, "leave | let us leave | let us keep | keep | better leave")?;
+        let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
+        let object = &rest[..end];
+        let has_figure = object.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
+        let is_left = words[0].lower == "leave" || words.len() > 2 && words[2].lower == "leave";
+        let about = match object {
+            [it, state] if is_left && is_among("it | them | that", &it.lower) => {
+                if is_among("at | in | to | out | for | there", &state.lower) {
+                    return None;
+                }
+                String::new()
+            }
+            [first, ..] if !is_among("it | them | that | this | in", &first.lower) => self.slice(object),
+            _ => return None,
+        };
+        (self.role == Role::User && object.len() <= 5 && !has_figure)
+            .then(|| TurnClaim::Keep { about, summary: self.said(words) })
+    }
+
+    /// "It isn't DNS", "then the decoder isn't the cause": what was believed is wrong.
+    fn refuted(&self, words: &[Word]) -> Option<TurnClaim> {
+        let words = strip(words, "then | so then | so").unwrap_or(words);
+        let named = strip(words, "it is not | that is not | this is not | it was not").map(|rest| {
+            let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
+            &rest[..end]
+        });
+        let named = named.or_else(|| {
+            let at = position_of(words, "is not the | was not the | is not it | are not the")?;
+            let is_cause = contains(
+                &words[at..words.len().min(at + 5)],
+                "cause | problem | culprit | reason | issue | is not it | bottleneck",
+            );
+            is_cause.then_some(&words[..at])
+        })?;
+        let is_name = (1..=4).contains(&named.len())
+            && !is_among(
+                "a | clear | sure | so | very | that | about | for | possible | worth | only | just | fixed",
+                &named[0].lower,
+            );
+        is_name.then(|| TurnClaim::Refute(self.slice(named)))
+    }
+
+    /// "Just saw it again on node 3", "still leaking after an hour": what the agent called done is not.
+    fn relapse(&self, words: &[Word]) -> Option<TurnClaim> {
+        let says = contains(
+            words,
+            "still | happened again | saw it again | seen it again | it is back | came back | again on | again in | again today",
+        );
+        let is_short = (2..=14).contains(&words.len());
+        let is_other = contains(
+            words,
+            "still need | still needs | still want | still have to | still good | still fine | still works | still open | still true | is still | are still",
+        );
+        (self.role == Role::User && says && is_short && !is_other && !self.sentence.is_question)
+            .then_some(TurnClaim::Relapse)
+    }
+
     /// A few words from the user may answer an open question.
     fn answer(&self, words: &[Word]) -> Option<TurnClaim> {
         let is_answer =
@@ -575,8 +795,10 @@ fn is_whole(words: &[Word], phrases: impl PhraseSet) -> bool {
 
 /// Returns whether the words after a verb are its object: "port 8080 is taken" is not an order.
 fn is_order(object: &[Word]) -> bool {
-    !object
-        .iter()
-        .take(3)
-        .any(|word| is_among("is | are | was | were | has | takes | goes | went | comes | came", &word.lower))
+    !object.iter().take(3).any(|word| {
+        is_among(
+            "is | are | was | were | has | takes | goes | went | comes | came | needs | wants | fails | must",
+            &word.lower,
+        )
+    })
 }

@@ -4,13 +4,24 @@ use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::super::dialog::offer_of;
 use super::RuleReader;
+use super::commitments::is_bound_alone;
 use crate::vocabulary::ConfidenceLevel;
-use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
+use probity_prose::lexicon::{self as lx, contains, is_among, position_after, strip};
+use probity_prose::modality::Modality;
 use probity_prose::stems::stems;
 use probity_prose::words::Word;
 
+/// The most words of an alternative.
+const MAX_ALTERNATIVE_WORDS: usize = 9;
+
+/// The same behind "two ways to fix it:".
+const MAX_ANNOUNCED_WORDS: usize = 14;
+
 impl RuleReader<'_> {
     pub(super) fn unasserted(&self, words: &[Word]) -> Option<TurnClaim> {
+        if let Some(bound) = self.reported_bound(words) {
+            return Some(bound);
+        }
         if let Some(task) = self.request(words) {
             return Some(task);
         }
@@ -60,12 +71,32 @@ impl RuleReader<'_> {
         Some(TurnClaim::Hypothesis { summary: self.said(strip_hedge(words)), confidence })
     }
 
+    /// "The contract says max 5 seats": whose limit it is makes no difference to who has to keep it.
+    fn reported_bound(&self, words: &[Word]) -> Option<TurnClaim> {
+        let only_reported = Modality { is_reported: true, ..Modality::default() };
+        let says = position_after(
+            &words[..words.len().min(6)],
+            "says | say | said | says that | say that | said that",
+        )?;
+        let bound = &words[says..];
+        let is_subject = is_among(
+            "legal | contract | security | ops | compliance | finance | support | marketing | law | vendor | policy | spec | audit | license",
+            &words[says.checked_sub(2)?].lower,
+        );
+        if self.role != Role::User || self.modality != only_reported || !is_subject {
+            return None;
+        }
+        let value = self.bound_alone(bound);
+        value.or_else(|| is_bound_alone(bound).then(|| TurnClaim::constraint(self.said(bound), true)))
+    }
+
     /// A guess needs something that is guessed: a subject and more, not only a hedge. "Would" alone tells a consequence.
     fn is_proposition(&self, words: &[Word]) -> bool {
         let is_consequence =
             self.has("would") && !self.has(lx::HEDGE | lx::HEDGED_START) && !self.has("might | could | may");
         let is_about_me =
-            strip(words, "i am | you are | i would | wouldn't | what | that is all | i said").is_some();
+            strip(words, "i am | i have no | you are | i would | wouldn't | what | that is all | i said")
+                .is_some();
         self.sentence.is_translated
             || !is_consequence && !is_about_me && stems(&self.sentence.text).len() >= 3 && words.len() >= 4
     }
@@ -134,7 +165,7 @@ impl RuleReader<'_> {
         }
         if let Some(rest) = announced_options(words) {
             let has_or = rest.iter().any(|word| word.lower == "or");
-            return self.alternatives(rest, if has_or { "or" } else { "and" });
+            return self.alternatives_within(rest, if has_or { "or" } else { "and" }, MAX_ANNOUNCED_WORDS);
         }
         let is_open = modality.is_question || modality.is_undecided || modality.is_hedged;
         if let Some(at) = position_after(words, "either") {
@@ -152,8 +183,10 @@ impl RuleReader<'_> {
         if self.has("your choice | your call | up to you | either is fine | either works") {
             return self.alternatives(words, "or");
         }
-        if self.role == Role::Assistant && strip(words, lx::OFFERED_WORK).is_some() {
-            return self.offered_alternatives(words);
+        if self.role == Role::Assistant
+            && let Some(offered) = strip(words, lx::OFFERED_WORK)
+        {
+            return self.offered_alternatives(words).or_else(|| self.offered_work(offered));
         }
         if self.role == Role::Assistant
             && let Some(rest) = strip(
@@ -191,8 +224,23 @@ impl RuleReader<'_> {
         (is_short(&one) && is_short(&other) && one != other).then(|| TurnClaim::Branch(vec![one, other]))
     }
 
+    /// "I could boost the title, or add a score": two pieces of work.
+    fn offered_work(&self, words: &[Word]) -> Option<TurnClaim> {
+        let or =
+            words.iter().position(|word| word.lower == "or").filter(|&or| or > 1 && words[or - 1].paused)?;
+        let rest = &words[or + 1..];
+        let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
+        let is_work = |part: &[Word]| (2..=12).contains(&part.len()) && is_among(lx::VERB, &part[0].lower);
+        (is_work(&words[..or]) && is_work(&rest[..end]))
+            .then(|| TurnClaim::Branch(vec![self.slice(&words[..or]), self.slice(&rest[..end])]))
+    }
+
     /// Returns the alternatives left and right of `joint`.
     fn alternatives(&self, words: &[Word], joint: &str) -> Option<TurnClaim> {
+        self.alternatives_within(words, joint, MAX_ALTERNATIVE_WORDS)
+    }
+
+    fn alternatives_within(&self, words: &[Word], joint: &str, max_words: usize) -> Option<TurnClaim> {
         let at = words.iter().position(|word| word.lower == joint)?;
         let (left, right) = (&words[..at], &words[at + 1..]);
         // The last word on the left may have a comma before the joint.
@@ -201,7 +249,14 @@ impl RuleReader<'_> {
         let stops = right.iter().position(|word| matches!(word.lower.as_str(), "for" | "here" | "as"));
         let (left, right) = (&left[starts..], &right[..ends.min(stops.unwrap_or(right.len()))]);
         let right = strip(right, "we").filter(|_| joint == "or").unwrap_or(right);
-        let is_short = |part: &[Word]| !part.is_empty() && part.len() <= 9;
+        let is_short = |part: &[Word]| !part.is_empty() && part.len() <= max_words;
+        let is_rank = |part: &[Word]| {
+            matches!(part, [.., last] if last.lower.parse::<usize>().is_ok())
+                && contains(words, "sleep over | think about | think over")
+        };
+        if is_rank(right) {
+            return None;
+        }
         let (one, other) = (self.slice(left), self.slice(right));
         (is_short(left) && is_short(right) && one != other).then(|| TurnClaim::Branch(vec![one, other]))
     }

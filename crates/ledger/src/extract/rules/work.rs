@@ -57,9 +57,33 @@ impl RuleReader<'_> {
             && super::begins_order(said)
             && strip(said, lx::DECISION_VERB).is_none()
             && strip(said, "ignore | compute | let | hate | wish | mind | forget | remember | see").is_none();
+        let is_bare = is_bare || willed.is_none() && self.is_bare_order(said);
         let object = strip(said, lx::WORK_VERB).or_else(|| said.get(1..).filter(|_| is_bare))?;
         (!object.is_empty() && is_order(object))
             .then(|| TurnClaim::Task(self.with_antecedent(&self.said(said))))
+    }
+
+    /// "Propagate deadlines": the base form of a verb and its object, and no other verb.
+    fn is_bare_order(&self, words: &[Word]) -> bool {
+        let Some((verb, object)) = words.split_first() else { return false };
+        let is_verb = |word: &Word| {
+            super::facts::is_finite(word) && !word.lower.ends_with("ed")
+                || is_among(lx::AUXILIARY | lx::MODAL | lx::NEGATION, &word.lower)
+        };
+        self.role == Role::User
+            && self.begins_sentence(words)
+            && is_among(lx::VERB, &verb.lower)
+            && !verb.paused
+            && !verb.lower.ends_with('s')
+            && !verb.lower.ends_with("ed")
+            && (1..=10).contains(&object.len())
+            && object.iter().any(|word| word.lower.starts_with(char::is_alphabetic))
+            && !object.iter().any(is_verb)
+            && strip(words, lx::DECISION_VERB | lx::SETTING_VERB).is_none()
+            && !is_among(
+                "let | see | look | wait | think | remember | forget | ignore | check | question | note | time | test | try | work | sort | stop | start | code | cost | point | agree | welcome | back | default | rate | launch | frame | order | budget | bound | cover | balance | group | issue | model | name | own | type | view | version",
+                &verb.lower,
+            )
     }
 
     /// "Fix it" says nothing to a later reader, so it takes the statement before with it.
@@ -99,6 +123,9 @@ impl RuleReader<'_> {
 
     /// "Both done", "all three are in".
     pub(super) fn all_done(&self, words: &[Word]) -> Option<TurnClaim> {
+        if self.role == Role::Assistant && is_whole_work_done(words) && !self.has(lx::INCOMPLETE) {
+            return Some(TurnClaim::AllDone);
+        }
         let rest = strip(
             words,
             "both | all | all of them | all of it | everything | all three | all four | all done | both done",
@@ -200,6 +227,18 @@ impl RuleReader<'_> {
         }
         (is_near && ends).then(|| TurnClaim::Done(self.slice(&words[..at])))
     }
+}
+
+/// "The implementation is complete": all of the work, whatever it was.
+fn is_whole_work_done(words: &[Word]) -> bool {
+    let subject = strip(
+        words,
+        "the implementation | implementation | the change | all changes | the changes | the work | the refactoring | the migration | the feature",
+    );
+    let state = subject.and_then(|rest| strip(rest, "is now | are now | is | are"));
+    state.is_some_and(|rest| {
+        strip(rest, "complete | finished | done | in place | ready").is_some_and(|tail| tail.len() <= 2)
+    })
 }
 
 /// Returns whether a part of a sentence says that something is done.

@@ -24,7 +24,7 @@ impl TargetResolver {
         said.retain(|stem| {
             !matches!(
                 stem.as_str(),
-                "today" | "yesterd" | "now" | "anymor" | "week" | "more" | "though" | "after"
+                "today" | "yet" | "yesterd" | "now" | "anymor" | "week" | "more" | "though" | "after"
             )
         });
         let is_meant = |known: &KnownItem| {
@@ -125,6 +125,10 @@ impl TargetResolver {
                         | "decreas"
                         | "now"
                         | "must"
+                        | "max"
+                        | "maximum"
+                        | "limit"
+                        | "allow"
                 )
         });
         let has_one_number = |text: &str| stems(text).iter().filter(|stem| is_number(stem)).count() == 1;
@@ -196,6 +200,107 @@ impl TargetResolver {
         }
     }
 
+    /// Ends the rule that forbade what is allowed now, and says what holds instead.
+    pub(super) fn lift(
+        &mut self,
+        about: &str,
+        summary: String,
+        answers: bool,
+        name: TargetName<'_>,
+    ) -> Vec<DraftDelta> {
+        let forbids = |known: &KnownItem| known.is_live_constraint() && denies(&known.summary);
+        let named = self.best(about, |known| forbids(known) && !known.is_new);
+        let just_said = || if answers { self.spoken_of(forbids) } else { None };
+        let Some(at) = named.or_else(just_said) else { return Vec::new() };
+        let lifted = self.supersede(at, about);
+        self.followed_by(lifted, summary, name)
+    }
+
+    /// Withdraws the work or choice of the turns before that would have changed what stays.
+    pub(super) fn keep(&mut self, about: &str, summary: String, name: TargetName<'_>) -> Vec<DraftDelta> {
+        let said = stems(about);
+        let changes = |known: &KnownItem| {
+            matches!(known.kind, ItemKind::Task | ItemKind::Decision)
+                && !known.is_revised
+                && (about.is_empty()
+                    || known.stems.iter().any(|stem| said.iter().any(|it| stem.ends_with(it))))
+                && !keeps(&known.summary)
+        };
+        let Some(at) = self.spoken_of(changes) else { return Vec::new() };
+        let withdrawn = self.supersede(at, "stays as it is");
+        // "Leave the triggers alone" only ends what was announced.
+        if ["alone", "as is", "as they are", "as it is"].iter().any(|end| summary.ends_with(end)) {
+            return vec![withdrawn];
+        }
+        self.followed_by(withdrawn, summary, name)
+    }
+
+    /// Withdraws what was found or supposed in the turns before, because it is said to be wrong.
+    pub(super) fn refute(&mut self, about: &str) -> Option<DraftDelta> {
+        let said = stems(about);
+        let at = self.spoken_of(|known| {
+            matches!(known.kind, ItemKind::Fact | ItemKind::Hypothesis)
+                && !said.is_empty()
+                && said.is_subset(&known.stems)
+                && !denies(&known.summary)
+        })?;
+        Some(self.supersede(at, "turned out to be wrong"))
+    }
+
+    /// Withdraws the success that the turn just before told.
+    pub(super) fn relapse(&mut self) -> Option<DraftDelta> {
+        let last = self.recent.first()?.clone();
+        let is_success = |known: &KnownItem| {
+            known.kind == ItemKind::Fact
+                && known.is_of(&last)
+                && known.stems.iter().any(|stem| {
+                    matches!(
+                        stem.as_str(),
+                        "fix" | "fixed" | "resolv" | "solv" | "work" | "gon" | "pass" | "don"
+                    )
+                })
+                && !denies(&known.summary)
+        };
+        let at = self.recent_item(is_success)?;
+        Some(self.supersede(at, "it happened again"))
+    }
+
+    /// Returns the name in the work or choice of the turns before that `new` was meant instead of: one that begins or ends alike.
+    pub(super) fn misnamed(&self, new: &str) -> Option<String> {
+        const MIN_SHARED: usize = 3;
+        let alike = |old: &str| {
+            let prefix = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
+            let suffix =
+                old.bytes().rev().zip(new.bytes().rev()).take_while(|(one, other)| one == other).count();
+            old != new && prefix.max(suffix) >= MIN_SHARED
+        };
+        let named = |known: &KnownItem| {
+            let word = known.summary.split_whitespace().skip(1).find(|word| alike(word.trim_matches('`')))?;
+            Some(word.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_')).to_owned())
+        };
+        let is_will = |known: &KnownItem| matches!(known.kind, ItemKind::Task | ItemKind::Decision);
+        let at = self.spoken_of(|known| is_will(known) && named(known).is_some())?;
+        named(&self.known[at])
+    }
+
+    /// Returns the newest live item of the turns before that fits.
+    fn spoken_of(&self, fits: impl Fn(&KnownItem) -> bool) -> Option<usize> {
+        self.known.iter().rposition(|known| {
+            known.is_live() && !known.is_new && fits(known) && self.recent.iter().any(|id| known.is_of(id))
+        })
+    }
+
+    /// Adds the decision that takes the place of what was withdrawn.
+    fn followed_by(
+        &mut self,
+        withdrawn: DraftDelta,
+        summary: String,
+        name: TargetName<'_>,
+    ) -> Vec<DraftDelta> {
+        let next = TargetName { n: name.n + 1, ..name };
+        vec![withdrawn, self.create(ItemKind::Decision, next, summary, ConfidenceLevel::High)]
+    }
+
     pub(super) fn supersede(&mut self, at: usize, reason: &str) -> DraftDelta {
         let known = &mut self.known[at];
         known.status = ItemStatus::Superseded;
@@ -231,6 +336,12 @@ impl TargetResolver {
                 && self.recent.iter().take(2).any(|id| known.is_of(id))
         })
     }
+}
+
+/// Returns whether a text says itself that something stays.
+fn keeps(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("").to_lowercase();
+    matches!(first.as_str(), "keep" | "leave" | "stay" | "retain")
 }
 
 /// Replaces some words of a text by others, whatever their case.
