@@ -258,7 +258,7 @@ fn texts_of_the_third_round_are_read_no_worse_than_before() {
     let sets = independent(include_str!("data/third_round_tuned.json"));
     let (total, caught) = score_independent("third round, tuned", &sets, true);
     assert!(caught.false_alarms == 0);
-    assert!(total.precision() >= 90);
+    assert!(total.precision() >= 99 && total.recall() >= 97);
 }
 
 /// Prints only: a floor would invite to look.

@@ -204,6 +204,8 @@ pub fn expand_contraction(word: &str) -> (&str, Option<&'static str>) {
         () if is("wont") => return ("will", Some("not")),
         () if is("im") => return (&word[..1], Some("am")),
         () if is("ive") => return (&word[..1], Some("have")),
+        () if is("pls") || is("plz") => return ("please", None),
+        () if word == "r" => return ("are", None),
         () if is("thats") => return (&word[..4], Some("is")),
         () => {}
     }

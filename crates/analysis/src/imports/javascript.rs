@@ -12,6 +12,8 @@ const EXTENSIONS: [&str; 11] =
 /// Packages of the tree by name, and path aliases.
 pub(super) struct JavaScriptPackages {
     folders: BTreeMap<String, String>,
+    /// The file that a directory with a manifest stands for, if its manifest names one.
+    mains: BTreeMap<String, Option<String>>,
     aliases: Vec<PathAlias>,
 }
 
@@ -38,9 +40,13 @@ impl JavaScriptPackages {
             let manifest: Value = serde_json::from_str(text).ok()?;
             Some((manifest.get("name")?.as_str()?.to_owned(), directory))
         });
+        let mains = tree.governance_text("package.json").map(|(directory, text)| {
+            let main = main_file(text).and_then(|main| resolve_relative(&directory, &main));
+            (directory, main)
+        });
         let aliases =
             tree.governance_text("tsconfig.json").flat_map(|(directory, text)| aliases(&directory, text));
-        Self { folders: named.collect(), aliases: aliases.collect() }
+        Self { folders: named.collect(), mains: mains.collect(), aliases: aliases.collect() }
     }
 
     pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
@@ -50,8 +56,11 @@ impl JavaScriptPackages {
             let Some(path) = resolve_relative(&here, module) else { return ImportTarget::External };
             return match file_at(tree, &path) {
                 Some(file) => ImportTarget::Files(vec![file]),
-                None if is_known(tree, &path) || is_asset(module) => ImportTarget::External,
-                None => ImportTarget::Missing,
+                None => match self.main_of(tree, &path) {
+                    Some(target) => target,
+                    None if is_known(tree, &path) || is_asset(module) => ImportTarget::External,
+                    None => ImportTarget::Missing,
+                },
             };
         }
         let aliased = self.alias_paths(&here, module);
@@ -62,6 +71,13 @@ impl JavaScriptPackages {
             None if aliased.iter().any(|path| is_known(tree, path)) => ImportTarget::External,
             None => ImportTarget::Missing,
         }
+    }
+
+    /// Returns what a directory with a manifest stands for. What its manifest names may only exist after a build.
+    fn main_of(&self, tree: &SourceTree<'_>, directory: &str) -> Option<ImportTarget> {
+        let main = self.mains.get(directory)?;
+        let file = main.as_ref().and_then(|main| file_at(tree, main));
+        Some(file.map_or(ImportTarget::External, |file| ImportTarget::Files(vec![file])))
     }
 
     /// Returns the paths that a module has by the aliases of the nearest configuration.
@@ -81,6 +97,16 @@ impl JavaScriptPackages {
         let candidates = [join(directory, rest), join(&join(directory, "src"), rest)];
         candidates.iter().find_map(|path| file_at(tree, path))
     }
+}
+
+/// Returns the file that a manifest names for the package as a whole.
+fn main_file(manifest: &str) -> Option<String> {
+    let manifest: Value = serde_json::from_str(manifest).ok()?;
+    let exported = || match manifest.get("exports")? {
+        Value::String(path) => Some(path.clone()),
+        exports => exports.get(".").and_then(Value::as_str).map(str::to_owned),
+    };
+    manifest.get("main").and_then(Value::as_str).map(str::to_owned).or_else(exported)
 }
 
 /// Returns the file for a path without extension.

@@ -10,6 +10,7 @@ mod dead_code;
 mod dead_seeds;
 mod defects;
 mod flow;
+mod fresh_probes;
 mod imports;
 mod join;
 mod languages;

@@ -53,6 +53,8 @@ pub(super) enum TurnClaim {
     ChooseBoth,
     /// Work that was asked for may be done: the text is what an agent reports.
     Report(String),
+    /// Items of the last list of work are done: their ranks, from zero.
+    DoneRanks(Vec<usize>),
     /// All work that was asked for last is done.
     AllDone,
     /// What the turn before announced is not wanted.
@@ -88,7 +90,7 @@ pub(super) enum TurnClaim {
     Refute(String),
     /// What the turn before called done happens again.
     Relapse,
-    /// Another name than the one that was said: "sorry, I meant users_tmp".
+    /// Another name than the one that was said: "sorry, I meant the other one".
     Meant(String),
     /// Something no longer holds; the text says what, and is empty for the last statement.
     Withdraw(String),

@@ -30,6 +30,18 @@ pub(super) struct DialogOffer {
     pub(super) summary: String,
 }
 
+/// Where the offers of a dialog come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum OfferOrigin {
+    /// What the other one said.
+    #[default]
+    Other,
+    /// A list of proposals of the other one: accepting means all of them.
+    List,
+    /// The speaker made them and waited for the other one.
+    Own,
+}
+
 /// What the turns before this one leave open.
 #[derive(Debug, Default)]
 pub(super) struct DialogContext {
@@ -37,8 +49,7 @@ pub(super) struct DialogContext {
     pub(super) offers: Vec<DialogOffer>,
     /// The items of its last list.
     pub(super) listed: Vec<String>,
-    /// The offers are the items of a list of proposals: accepting means all of them.
-    pub(super) offers_a_list: bool,
+    pub(super) offer_origin: OfferOrigin,
     /// Whether it ended with a question.
     pub(super) is_asked: bool,
     /// Whether that question asked how something should be.
@@ -66,7 +77,8 @@ impl DialogContext {
             // What one asked oneself earlier is open too, if the other only answered.
             if context.offers.is_empty() {
                 context.offers = left.offers;
-                context.offers_a_list = left.offers_a_list;
+                let is_own = earlier.role == turn.role;
+                context.offer_origin = if is_own { OfferOrigin::Own } else { left.offer_origin };
             }
             if context.listed.is_empty() && earlier.role != turn.role {
                 context.listed = left.listed;
@@ -97,6 +109,13 @@ fn read(turn: &Turn<'_>) -> DialogContext {
             proposed.extend((!summary.is_empty()).then_some(DialogOffer { kind: OfferKind::Task, summary }));
         }
         for (at, sentence) in sentences.iter().enumerate() {
+            // "It can be read as a stream. Shall I?" offers what was said before.
+            let is_bare = sentence.is_question
+                && strip(strip_openers(&sentence.words), lx::OFFER_TO_DO).is_some_and(<[Word]>::is_empty);
+            if let Some(before) = at.checked_sub(1).filter(|_| is_bare) {
+                let summary = capitalized(&sentences[before].text, strip_openers(&sentences[before].words));
+                left.offers.push(DialogOffer { kind: OfferKind::Task, summary });
+            }
             let offer = offer_of(sentence).map(|mut offer| {
                 // "Shall I write it?" means what was spoken of just before.
                 if let Some(before) = at.checked_sub(1).filter(|_| is_pronoun_only(&offer.summary)) {
@@ -122,7 +141,7 @@ fn read(turn: &Turn<'_>) -> DialogContext {
         left.offers.extend(proposal);
     }
     if proposed.len() > 1 && turn.role == Role::Assistant {
-        left.offers_a_list = true;
+        left.offer_origin = OfferOrigin::List;
         left.offers = proposed;
     }
     left
@@ -163,6 +182,16 @@ pub(super) fn is_pronoun_only(summary: &str) -> bool {
                 .any(|word| is_among("it | that | this | them | both | those", &word.to_lowercase()))
 }
 
+/// "Then a composite key for tickets and fresh ids for the rest?": a proposal in the form of a question without a verb.
+pub(super) fn is_conclusion(sentence: &Sentence) -> bool {
+    let Some(rest) = strip(&sentence.words, "then | so | so then") else { return false };
+    let is_verb = |word: &Word| {
+        is_among(lx::AUXILIARY | lx::MODAL | lx::PRONOUN | lx::FIRST_PERSON, &word.lower)
+            || is_among("you | what | why | how | which | who | when | where | not | no", &word.lower)
+    };
+    sentence.is_question && rest.len() >= 4 && !rest.iter().take(4).any(is_verb)
+}
+
 /// Returns what a sentence offers.
 pub(super) fn offer_of(sentence: &Sentence) -> Option<DialogOffer> {
     let words = strip_openers(&sentence.words);
@@ -172,6 +201,9 @@ pub(super) fn offer_of(sentence: &Sentence) -> Option<DialogOffer> {
         ((1..=MAX_OFFER_WORDS).contains(&rest.len()))
             .then(|| DialogOffer { kind, summary: capitalized(&sentence.text, rest) })
     };
+    if is_conclusion(sentence) {
+        return offer(OfferKind::Decision, words);
+    }
     if sentence.is_question {
         if let Some(rest) = strip(words, lx::OFFER_TO_DO) {
             return offer(OfferKind::Task, rest);

@@ -42,6 +42,14 @@ pub(super) fn take_back(sentences: &mut [ReadSentence], is_asked: bool) {
             continue;
         }
         let withdrawn = std::mem::take(&mut sentences[target].claims);
+        let is_answer = withdrawn.iter().flatten().any(|claim| matches!(claim, TurnClaim::Answer(_)));
+        if let Some(name) =
+            name_behind(&sentences[at].sentence, &behind).filter(|_| is_answer).map(str::to_owned)
+        {
+            sentences[at].claims =
+                vec![vec![TurnClaim::Answer(name.clone()), TurnClaim::decision(format!("Use {name}"))]];
+            continue;
+        }
         let replacement =
             last_firm(&withdrawn).and_then(|old| replaced(old, &sentences[at].sentence, &behind));
         let kept = withdrawn_part(withdrawn, &sentences[at].sentence);
@@ -164,6 +172,10 @@ pub(super) fn without_conjunct(summary: &str, said: &std::collections::BTreeSet<
 
 /// A mark without a statement before it in the turn: what was said in the turns before is withdrawn, or revised by what follows.
 fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
+    if let Some(value) = value_alone(&sentences[0], behind) {
+        sentences[0].claims = vec![vec![TurnClaim::SetValue(value)]];
+        return;
+    }
     let about: Vec<&str> = sentences.iter().take(2).map(|read| read.sentence.text.as_str()).collect();
     let about = about.join(" ");
     for sentence in sentences.iter_mut().take(2) {
@@ -229,6 +241,18 @@ fn is_statement(behind: &[Word]) -> bool {
         && !is_among("it | that | this | there | i | we | you | he | she | they | what", &behind[0].lower)
 }
 
+/// Returns the figure that stands alone behind a mark of the user: "no, 8".
+fn value_alone(mark: &ReadSentence, behind: &[Word]) -> Option<String> {
+    let end = behind.iter().position(|word| word.paused).map_or(behind.len(), |at| at + 1);
+    let value = &behind[..end];
+    let is_value = mark.is_user
+        && (1..=2).contains(&value.len())
+        && value[0].lower.starts_with(|c: char| c.is_ascii_digit())
+        && value.get(1).is_none_or(|unit| is_among(lx::UNIT | lx::TIME_UNIT, &unit.lower));
+    let (first, last) = (value.first()?, value.last()?);
+    is_value.then(|| mark.sentence.text.get(first.place.start..last.place.end).map(str::to_owned)).flatten()
+}
+
 /// Returns the name that stands alone behind a mark: "I changed my mind, Vitest please".
 fn name_behind<'s>(mark: &'s Sentence, behind: &[Word]) -> Option<&'s str> {
     let end = behind.iter().position(|word| word.paused).map_or(behind.len(), |at| at + 1);
@@ -264,6 +288,7 @@ pub(super) fn behind_mark(sentence: &Sentence) -> Option<&[Word]> {
     let (first, rest) = words.split_first()?;
     let is_pause = first.paused || rest.is_empty();
     match first.lower.as_str() {
+        "not" if sentence.is_translated && is_pause => Some(rest),
         "no" | "nope" | "nah" if is_pause => {
             Some(strip(rest, "make that | make it | i mean").unwrap_or(rest))
         }

@@ -91,6 +91,7 @@ impl TargetResolver {
     ) -> Vec<Value> {
         let drafts = match claim {
             TurnClaim::AllDone => self.close_all(),
+            TurnClaim::DoneRanks(ranks) => self.close_ranks(&ranks),
             TurnClaim::Done(about) if about.is_empty() && self.only_open_task().is_none() => {
                 self.close_last_asked()
             }
@@ -178,10 +179,25 @@ impl TargetResolver {
         if let TurnClaim::Decision { summary, revises: true, .. } = &claim
             && self.decision_to_revise(summary).is_none()
             && let Some(at) = self.earlier_target(summary)
+            // An observation that already names it is no other way.
+            && !(self.known[at].kind == ItemKind::Fact && stems(summary).is_subset(&self.known[at].stems))
         {
-            let withdrawn = self.supersede(at, "said otherwise");
-            let next = TargetName { n: name.n + 1, ..name };
-            return std::iter::once(withdrawn).chain(self.draft(claim, next)).collect();
+            let meant = self.known[at].stems.clone();
+            let mut withdrawn = vec![self.supersede(at, "said otherwise")];
+            // What was announced for it falls with it.
+            let follows = |known: &KnownItem| {
+                known.is_live()
+                    && !known.is_new
+                    && known.kind == ItemKind::Task
+                    && !known.stems.is_disjoint(&meant)
+                    && self.recent.iter().take(2).any(|id| known.is_of(id))
+            };
+            if let Some(other) = self.known.iter().rposition(follows) {
+                withdrawn.push(self.supersede(other, "said otherwise"));
+            }
+            let next = TargetName { n: name.n + withdrawn.len(), ..name };
+            withdrawn.extend(self.draft(claim, next));
+            return withdrawn;
         }
         self.draft(claim, name).into_iter().collect()
     }
@@ -241,6 +257,7 @@ impl TargetResolver {
             }
             TurnClaim::TakeBack(_)
             | TurnClaim::AllDone
+            | TurnClaim::DoneRanks(_)
             | TurnClaim::Contrast { .. }
             | TurnClaim::Lift { .. }
             | TurnClaim::Keep { .. }
@@ -416,6 +433,28 @@ impl TargetResolver {
         for known in self.known.iter_mut().filter(|known| is_open(known) && known.turn() == turn) {
             known.status = ItemStatus::Resolved;
             closed.push(("task_closed", vec![target_field(&known.handle), ("resolution", "done".into())]));
+        }
+        closed
+    }
+
+    /// Closes tasks by their place in the last turn that listed so many.
+    fn close_ranks(&mut self, ranks: &[usize]) -> Vec<DraftDelta> {
+        let Some(&highest) = ranks.iter().max() else { return Vec::new() };
+        let is_task = |known: &KnownItem| known.kind == ItemKind::Task && !known.is_new;
+        let tasks: Vec<usize> = (0..self.known.len()).filter(|&at| is_task(&self.known[at])).collect();
+        let mut listed = tasks.chunk_by(|&one, &other| self.known[one].turn() == self.known[other].turn());
+        let Some(listed) = listed.rfind(|turn| turn.len() > highest.max(1)) else {
+            return Vec::new();
+        };
+        let meant: Vec<usize> = ranks.iter().map(|&rank| listed[rank]).collect();
+        let mut closed = Vec::new();
+        for at in meant {
+            let known = &mut self.known[at];
+            if known.is_live() {
+                known.status = ItemStatus::Resolved;
+                closed
+                    .push(("task_closed", vec![target_field(&known.handle), ("resolution", "done".into())]));
+            }
         }
         closed
     }

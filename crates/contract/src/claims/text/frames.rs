@@ -193,7 +193,7 @@ pub(super) fn topic_of(sentence: &ParsedSentence<'_>, index: usize) -> Option<St
     }
 }
 
-/// "312 passed, 0 failed": the last line of a test run.
+/// "312 passed, 0 failed", "96 passed in 1.2s", "`pytest` → 312 passed": the last line of a test run.
 pub(super) fn tally(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
     let counts = sentence.kind(at) == Some(TokenKind::Number) && sentence.says(at + 1, "passed");
     if !counts || sentence.is(at, lx::NO | lx::PARTIAL_QUANTIFIER) {
@@ -203,6 +203,17 @@ pub(super) fn tally(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Cl
     let failed = (at + 2..limit).find(|&index| sentence.is(index, lx::FAILURE));
     if let Some(end) = failed.filter(|&index| sentence.is(index - 1, lx::NO)) {
         found.push(ClaimStatement { start: at, end, at, claim: TESTS_PASS });
+    }
+    let behind = at + 2;
+    let is_time = |index: usize| {
+        sentence.tokens.get(index).is_some_and(|token| token.text.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let is_timed = sentence.says(behind, "in") && is_time(behind + 1);
+    let skips =
+        (behind..limit).find(|&index| sentence.says_any(index, "skipped | ignored | deselected | xfailed"));
+    let is_bare = behind >= sentence.tokens.len() && (0..at).any(|index| sentence.is(index, lx::TEST));
+    if failed.is_none() && (is_timed || skips.is_some() || is_bare) {
+        found.push(ClaimStatement { start: at, end: skips.unwrap_or(at + 1), at, claim: TESTS_PASS });
     }
 }
 

@@ -188,6 +188,7 @@ impl<'k, 'n> ClaimRecognizer<'k, 'n> {
             statements.sort_by_key(|statement| statement.at);
             claims = self.answered(text, form);
             self.admits_failure |= admits_failure(&sentence, topic.or(self.heading_topic));
+            claims.extend(self.closed_list(text, &sentence));
             if closes_list(&sentence)
                 && let Some((label, list)) = self.before.split_once(": ")
                 && tokenize(label).iter().any(|token| {
@@ -226,6 +227,20 @@ impl<'k, 'n> ClaimRecognizer<'k, 'n> {
                 self.recognition.claims.push(AssertedClaim { claim, sentence });
             }
         }
+    }
+
+    /// "I edited a.py and b.py. No other files were changed.", in one sentence or two.
+    fn closed_list(&self, text: &str, sentence: &ParsedSentence<'_>) -> Vec<Claim> {
+        let halves =
+            text.split_once("; ").filter(|(_, end)| closes_list(&ParsedSentence::new(&tokenize(end), false)));
+        let list = match halves {
+            Some((list, _)) => list,
+            None if closes_list(sentence) && !self.before.contains(": ") => self.before.as_str(),
+            None => return Vec::new(),
+        };
+        let whole = format!("{}, and nothing else", list.trim_end_matches('.'));
+        let tokens = tokenize(&whole);
+        statements_of(&ParsedSentence::new(&tokens, false), self.known)
     }
 
     /// What a sentence claims as an answer: to the prompt before it, or to its own label.
@@ -436,7 +451,7 @@ fn statements(
     each(lx::CHECK | lx::CI, &|at, found| frames::checks(sentence, at, found));
     each(lx::CHECK, &|at, found| frames::named_gate(sentence, at, found));
     each(lx::SUCCESS | lx::FAILURE, &|at, found| frames::everything(sentence, at, topic, found));
-    each(lx::FAILURE, &|at, found| frames::tally(sentence, at, found));
+    each(lx::SUCCESS | lx::FAILURE, &|at, found| frames::tally(sentence, at, found));
     each(lx::MARK, &|at, found| frames::marked(sentence, at, found));
     each(lx::REGRESSION | lx::FINDING | lx::WORSENING_VERB | lx::NOTHING | lx::QUALITY, &|at, found| {
         regressions::regressions(sentence, at, found);
@@ -447,7 +462,7 @@ fn statements(
     });
     each(lx::EXCLUSIVE, &|at, found| names.only_touched(at, found));
     each(lx::CHANGE_VERB, &|at, found| names.exactly_these(at, found));
-    each(lx::CHANGE | lx::STAY_VERB, &|at, found| names.limited(at, found));
+    each(lx::CHANGE | lx::STAY_VERB | lx::LIMITATION, &|at, found| names.limited(at, found));
     each(lx::NO | lx::NOTHING | lx::NEGATION | lx::EVERYTHING, &|at, found| names.nothing_else(at, found));
     each(lx::NOTHING, &|at, found| names.and_nothing_else(at, found));
     each(lx::DOCS, &|at, found| names.docs_only(at, found));

@@ -187,6 +187,11 @@ impl NameFinder<'_, '_> {
         if sentence.is(at, lx::LIMITATION) && self.limits_the_change(at, found) {
             return;
         }
+        // "Limited to `src/`.": the change is what the text is about.
+        if at == 0 && sentence.is(at, lx::LIMITATION) && sentence.is(at + 1, lx::TO) {
+            self.take_list(at, at + 2, found);
+            return;
+        }
         let stays = sentence.is(at, lx::STAY_VERB);
         let is_in = sentence.is(at, lx::AUXILIARY) && sentence.is(at + 1, lx::PREPOSITION);
         if !sentence.is(at, lx::LIMITATION) && !stays && !is_in {
@@ -293,7 +298,8 @@ impl NameFinder<'_, '_> {
     /// ", no other files were touched" or "nothing was changed" behind a list that ends before `end`.
     fn nothing_was_touched(&self, end: usize) -> Option<usize> {
         let sentence = self.sentence;
-        let from = if sentence.kind(end) == Some(TokenKind::Comma) { end + 1 } else { end };
+        let is_pause = matches!(sentence.kind(end), Some(TokenKind::Comma | TokenKind::Break));
+        let from = if is_pause { end + 1 } else { end };
         let noun =
             (from + 1..from + 3).find(|&index| sentence.is(index, lx::FILES) && sentence.is(from, lx::NO));
         let subject = if sentence.is(from, lx::NOTHING) { Some(from) } else { noun };

@@ -62,6 +62,15 @@ fn no_regression_noun(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize
     if sentence.is(at, lx::REGRESSION) && sentence.says(at + 1, "free") {
         return Some((at, at + 1));
     }
+    // "No regressions in our benchmarks" speaks of these alone.
+    let is_somewhere = sentence.is(at + 1, lx::PREPOSITION)
+        && (at + 2..at + 5).any(|index| {
+            sentence.is(index, lx::NARROW_ADJECTIVE)
+                || sentence.says_any(index, "benchmarks | latencies | perf | timings")
+        });
+    if is_somewhere {
+        return None;
+    }
     let phrase = noun_phrase(sentence, at, lx::ADDITIONAL);
     let brought = brings(sentence, phrase.start);
     let regression = sentence.is(at, lx::REGRESSION);

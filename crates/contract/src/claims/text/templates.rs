@@ -21,6 +21,8 @@ pub(super) enum PromptAnswer {
     No,
     /// "Passing", "all green".
     Passed,
+    /// "Untouched", "same as before".
+    Unchanged,
 }
 
 /// Returns the answer that the tokens begin with, and how many of them it takes.
@@ -52,6 +54,11 @@ pub(super) fn answer_of(tokens: &[Token<'_>]) -> Option<PromptAnswer> {
     match () {
         () if is_weak => None,
         () if passed => Some(PromptAnswer::Passed),
+        () if sentence.is(first, lx::UNTOUCHED | lx::SAMENESS)
+            && (is_alone || sentence.says(first + 1, "as")) =>
+        {
+            Some(PromptAnswer::Unchanged)
+        }
         () if yes && is_alone => Some(PromptAnswer::Yes),
         () if no && is_alone => Some(PromptAnswer::No),
         () => None,
@@ -73,6 +80,11 @@ pub(super) fn claims(prompt: &str, answer: PromptAnswer, known: &KnownNames<'_>)
             statements.into_iter().map(|statement: ClaimStatement| statement.claim).collect()
         }
         PromptAnswer::No => denied(&sentence).into_iter().collect(),
+        PromptAnswer::Unchanged => {
+            let is_interface =
+                sentence.has(lx::INTERFACE | lx::COMPATIBLE) && !sentence.has(lx::DOCS | lx::TEST);
+            if is_interface { vec![Claim::NoApiChange] } else { Vec::new() }
+        }
         // What a list of tools says is read as one statement elsewhere.
         PromptAnswer::Passed if is_test_command(&tokens) => vec![Claim::TestsPass { gate: None }],
         PromptAnswer::Passed if sentence.has(lx::TOOL) => Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::super::Role;
 use super::super::claims::TurnClaim;
-use super::super::dialog::{DialogOffer, OfferKind};
+use super::super::dialog::{DialogOffer, OfferKind, OfferOrigin};
 use super::{RuleReader, is_whole};
 use probity_prose::lexicon::{self as lx, WordClass, contains, is_among, strip};
 use probity_prose::stems::stems;
@@ -43,9 +43,13 @@ impl RuleReader<'_> {
         if !is_end && !is_paused {
             return None;
         }
+        // A yes to another question accepts nothing of one's own.
+        if self.context.offer_origin == OfferOrigin::Own && self.context.is_asked {
+            return None;
+        }
         let offer = self.context.offers.last()?;
         let rest = if is_end { nothing } else { rest };
-        if self.context.offers_a_list {
+        if self.context.offer_origin == OfferOrigin::List {
             let all = self.context.offers.iter().map(|offer| vec![accepted(offer, words)]);
             return Some((all.collect(), rest));
         }

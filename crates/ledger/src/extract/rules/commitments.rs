@@ -59,9 +59,15 @@ impl RuleReader<'_> {
         let binds = !is_agent
             || strip(words, "only").is_some()
             || contains(words, "must | may only | only may | has to | have to | never | always");
+        // "No QIF" as an answer decides.
+        if !is_agent && self.context.is_asked && strip(words, "no").is_some() && is_ban(words) {
+            return Some(TurnClaim::decision(self.said(words)));
+        }
         let hard = !repeats
             && binds
-            && (is_hard_rule(words) || !is_agent && (is_bound_alone(words) || is_deadline(words)));
+            && (is_hard_rule(words)
+                || !is_agent && says_never(words)
+                || !is_agent && (is_bound_alone(words) || is_deadline(words)));
         let soft = !hard && !is_agent && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
         (hard || soft).then(|| TurnClaim::Constraint { summary: self.said(words), hard, change })
@@ -221,8 +227,11 @@ impl RuleReader<'_> {
     }
 
     pub(super) fn decision(&self, words: &[Word]) -> Option<TurnClaim> {
-        if let Some(plan) = self.changed_plan(words) {
+        if let Some(plan) = self.changed_plan(words).or_else(|| self.replaced_by_name(words)) {
             return Some(plan);
+        }
+        if self.is_correction(words) || self.is_narrowed(words) || self.is_left(words) {
+            return Some(TurnClaim::decision(self.said(words)));
         }
         if self.is_appointment(words) || self.is_order_of_work(words) || self.is_for_all(words) {
             return Some(self.decided(self.said(words), words));
@@ -260,9 +269,9 @@ impl RuleReader<'_> {
                 .map(|(_, object)| object)
         };
         let is_user = self.role != Role::Assistant;
-        if let Some(object) =
-            strip(said, lx::SETTING_VERB).filter(|object| is_user && !object.is_empty() && is_order(object))
-        {
+        if let Some(object) = strip(said, lx::SETTING_VERB).filter(|object| {
+            is_user && !object.is_empty() && is_order(object) && !(object.len() == 1 && is_pronoun(object))
+        }) {
             return Some(self.set_anew(said, object));
         }
         let is_policy = |object: &&[Word]| {
@@ -345,10 +354,89 @@ impl RuleReader<'_> {
         })
     }
 
+    /// "So rabbit", "then just instead": a name, after what was said against the one before.
+    fn replaced_by_name(&self, words: &[Word]) -> Option<TurnClaim> {
+        let all = &self.sentence.words;
+        let so = strip(all, "so | ok so | then | so then")
+            .filter(|rest| rest.len() == words.len() || rest.len() <= 4)?;
+        let (last, front) = so.split_last()?;
+        let is_instead = is_among("instead", &last.lower);
+        let name = if is_instead { front } else { so };
+        let is_plain = |word: &Word| {
+            !is_among(
+                lx::AUXILIARY
+                    | lx::STATIVE_VERB
+                    | lx::NEGATION
+                    | lx::NO
+                    | lx::PRONOUN
+                    | lx::FIRST_PERSON
+                    | lx::FILLER
+                    | lx::ACCEPTANCE
+                    | lx::VERB,
+                &word.lower,
+            ) && !is_among("what | why | how | far | much | long | we | you | that | the", &word.lower)
+        };
+        let is_name = (1..=if is_instead { 3 } else { 2 }).contains(&name.len()) && name.iter().all(is_plain);
+        let is_alone = all[all.len() - so.len() - 1].lower == "so" || is_instead;
+        (self.role == Role::User && is_name && is_alone && !self.context.recent.is_empty()).then(|| {
+            TurnClaim::Decision {
+                summary: format!("Use {}", self.slice(name)),
+                revises: !self.context.is_asked,
+                instead_of: None,
+            }
+        })
+    }
+
+    /// "Feature flags are per tenant, not global": a user says how it is to be instead of what was said.
+    fn is_correction(&self, words: &[Word]) -> bool {
+        let not = words.iter().rposition(|word| word.lower == "not");
+        let is_contrast = not.is_some_and(|not| {
+            not > 3 && words[not - 1].paused && (1..=3).contains(&(words.len() - not - 1))
+        });
+        self.role == Role::User
+            && is_contrast
+            && words.len() <= 16
+            && words.iter().take(5).any(|word| is_among("is | are", &word.lower))
+            && !is_among("it | that | this | there | i | we | you", &words[0].lower)
+    }
+
+    /// "Just 08", as an answer to a proposal.
+    fn is_narrowed(&self, words: &[Word]) -> bool {
+        self.role == Role::User
+            && (!self.context.offers.is_empty() || self.context.asks_for_choice)
+            && strip(words, "just | only").is_some_and(|rest| {
+                (1..=3).contains(&rest.len())
+                    && !rest.iter().any(|word| is_among(lx::AUXILIARY | lx::VERB | lx::PRONOUN, &word.lower))
+            })
+    }
+
+    /// "Leave tags".
+    fn is_left(&self, words: &[Word]) -> bool {
+        self.role == Role::User
+            && strip(words, "leave").is_some_and(|rest| {
+                let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
+                (1..=3).contains(&end)
+                    && end == rest.len()
+                    && !is_among("it | that | them | this | me | us | you | in | out", &rest[0].lower)
+            })
+    }
+
     /// "Then I keep our trap", "instead of a lint rule I block all hosts": an agent chooses another way.
     fn changed_plan(&self, words: &[Word]) -> Option<TurnClaim> {
         if self.role != Role::Assistant {
             return None;
+        }
+        let using =
+            strip(words, "i am using | i am now using | i use | i went with | i am going with | using");
+        if let Some((last, object)) = using.and_then(<[Word]>::split_last)
+            && last.lower == "instead"
+            && !object.is_empty()
+        {
+            return Some(TurnClaim::Decision {
+                summary: format!("Use {}", self.slice(object)),
+                revises: true,
+                instead_of: None,
+            });
         }
         let own = strip(words, "i").filter(|_| {
             let before = words.first().map_or("", |word| &self.sentence.text[..word.place.start]);
@@ -577,6 +665,22 @@ fn has_to(words: &[Word]) -> bool {
         && !contains(words, "wait | did not")
 }
 
+/// "Files never leave the browser", "amounts never as floats".
+fn says_never(words: &[Word]) -> bool {
+    let Some(never) = words.iter().position(|word| word.lower == "never") else { return false };
+    let subject = &words[..never];
+    let Some(next) = words.get(never + 1) else { return false };
+    let is_person = |word: &Word| {
+        is_among(
+            "i | we | it | they | that | this | he | she | you | there | which | who | had | have | has | was | were | is | are | did | almost",
+            &word.lower,
+        )
+    };
+    let is_past = next.lower.ends_with("ed")
+        || is_among("been | got | had | was | were | again | worked | saw | made | done", &next.lower);
+    (1..=4).contains(&subject.len()) && words.len() - never >= 3 && !subject.iter().any(is_person) && !is_past
+}
+
 /// "Nobody deploys on Saturday", "each token works exactly once".
 fn binds_everyone(words: &[Word]) -> bool {
     let is_nobody = strip(words, "nobody | no one").is_some_and(|rest| {
@@ -621,7 +725,11 @@ fn is_ban(words: &[Word]) -> bool {
     let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1).max(1);
     let words = &words[..end];
     let rest = &words[1..];
-    (1..=8).contains(&rest.len()) && strip(rest, lx::IDLE_NO).is_none() && !has_verb && !words[0].paused
+    (1..=8).contains(&rest.len())
+        && rest[0].lower != "no"
+        && strip(rest, lx::IDLE_NO).is_none()
+        && !has_verb
+        && !words[0].paused
 }
 
 /// "They need it by Monday", "the demo is on Friday": a date that binds.

@@ -218,7 +218,12 @@ impl RuleReader<'_> {
             .is_some_and(|word| is_among(lx::WORK_VERB | lx::DECISION_VERB | lx::SETTING_VERB, &word.lower));
         let plans = self.has("i will | we will | let us | i would | would | should | must | need | needs | max | at most | want");
         n_figures > 0
-            && (measures || n_figures > 1)
+            && (measures
+                || n_figures > 1
+                || self.role == Role::User
+                    && self.context.is_asked
+                    && !self.context.asks_for_choice
+                    && words.len() >= 3)
             && first.is_some_and(|at| at <= 6)
             && !has_order
             && !plans

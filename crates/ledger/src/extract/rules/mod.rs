@@ -58,6 +58,8 @@ pub(super) fn claims(
     doubt: SentenceDoubt,
     context: &DialogContext,
 ) -> Vec<Vec<TurnClaim>> {
+    let main = without_comment(sentence);
+    let sentence = main.as_ref().unwrap_or(sentence);
     let mut modality = Modality::of(sentence);
     modality.is_question &= !(role == Role::User && only_seeks_assent(sentence));
     modality.is_hedged |= doubt.by_next;
@@ -93,7 +95,28 @@ pub(super) fn claims(
     if let Some(claim) = reader.declined(words) {
         return vec![vec![claim]];
     }
+    if let Some(answer) = reader.answer_with_reason() {
+        return vec![vec![answer]];
+    }
     clauses(words, &sentence.text, is_asserted).into_iter().map(|clause| reader.clause(clause)).collect()
+}
+
+/// Returns a rule without the remark about it: "a tenant must never see that, it's the one thing that would kill us".
+fn without_comment(sentence: &Sentence) -> Option<Sentence> {
+    let words = &sentence.words;
+    let is_comment = |at: &usize| {
+        words[at - 1].paused && strip(&words[*at..], "that is | that would | it is | that was").is_some()
+    };
+    let at = (4..words.len()).find(is_comment)?;
+    let is_rule = contains(&words[..at], "must | never | always | has to | have to");
+    if !is_rule || Modality::of(sentence).is_asserted() {
+        return None;
+    }
+    let end = words[at - 1].place.end;
+    let text = sentence.text.get(..end)?;
+    let length = sentence.range.len().min(end);
+    let main = Sentence::new(text, sentence.range.start..sentence.range.start + length);
+    Modality::of(&main).is_asserted().then_some(main)
 }
 
 /// "Nothing of it leaves this machine, ok?": a statement, whatever the tag.
@@ -172,6 +195,7 @@ fn clauses<'w>(words: &'w [Word], text: &str, is_asserted: bool) -> Vec<RuleClau
     cuts.extend(cuts_before_but(words).filter(|_| is_asserted));
     cuts.extend(cut_before_explanation(words, text));
     cuts.extend(cut_before_conditional_order(words));
+    cuts.extend(cut_before_choice(words));
     cuts.sort_unstable();
     cuts.dedup_by_key(|cut| cut.0);
     cuts.truncate(MAX_CLAUSES);
@@ -234,7 +258,24 @@ fn cuts_before_but(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
 /// Returns where a statement is explained by a condition: "The cause is the timeout: if nothing is sent, the proxy closes".
 fn cut_before_explanation(words: &[Word], text: &str) -> Option<(usize, bool)> {
     let is_start = |at: &usize| words[at - 1].paused && is_among("if | when | once", &words[*at].lower);
-    let at = (4..words.len()).filter(is_start).find(|&at| follows_colon(words, at, text))?;
+    let at = (4..words.len()).find(|at| {
+        is_start(at) && follows_colon(words, *at, text)
+            || words[at - 1].paused && words[*at].lower == "otherwise"
+    })?;
+    Some((at, false))
+}
+
+/// Returns where a choice behind a piece of work begins: "remove it and use dataloader".
+fn cut_before_choice(words: &[Word]) -> Option<(usize, bool)> {
+    let own = strip_openers(words);
+    strip(own, lx::WORK_VERB).filter(|object| !object.is_empty())?;
+    let first = words.len() - own.len();
+    let is_choice = |at: &usize| {
+        words[*at].lower == "and"
+            && strip(&words[at + 1..], "use | keep | switch to | go with")
+                .is_some_and(|rest| !rest.is_empty())
+    };
+    let at = (first + 2..words.len()).find(is_choice)?;
     Some((at, false))
 }
 
@@ -390,10 +431,14 @@ impl RuleReader<'_> {
             self.lifted_ban(words),
             self.kept_as_is(words),
             self.refuted(words),
+            self.refuted_by_trial(words),
             self.relapse(words),
+            self.named_otherwise(words),
+            self.outdated(words),
             self.withdrawal(all, words),
             self.reopening(words),
             self.reached(words),
+            self.done_ranks(words),
             self.all_done(words),
             self.done(words),
             self.report(words),
@@ -413,6 +458,27 @@ impl RuleReader<'_> {
             .or_else(|| self.settled_by_fragment(words))
             .or_else(|| self.answer(words));
         about_known.into_iter().flatten().chain(on_its_own).collect()
+    }
+
+    /// "Several, accounting wants single lines": the reason behind an answer does not make it somebody else's.
+    fn answer_with_reason(&self) -> Option<TurnClaim> {
+        if self.role != Role::User
+            || self.sentence.is_question
+            || self.modality.is_asserted()
+            || !self.context.is_asked
+        {
+            return None;
+        }
+        let words = strip_openers(&self.sentence.words);
+        let end = words.iter().take(3).position(|word| word.paused)? + 1;
+        let name = words.get(..end).filter(|name| name.len() < words.len())?;
+        let is_plain = |word: &Word| {
+            !is_among(
+                lx::NEGATION | lx::NO | lx::AUXILIARY | lx::HEDGE | lx::FILLER | lx::ACCEPTANCE | lx::PRONOUN,
+                &word.lower,
+            ) && !is_among("if | when | what | why | how | who | i | we | you | maybe", &word.lower)
+        };
+        name.iter().all(is_plain).then(|| TurnClaim::Answer(self.said(name)))
     }
 
     /// "Fine, take which": a user's reaction in front says nothing of its own.
@@ -449,6 +515,21 @@ impl RuleReader<'_> {
         let is_rule = is_whole(head, lx::RULE_LABEL)
             || contains(head, "not negotiable | non-negotiable | the rules are | the requirements are");
         let is_wish = is_whole(head, "nice to have | nice to haves | preferences");
+        let begins_with_verb = |part: &[Word]| {
+            let part = strip(part, "and").unwrap_or(part);
+            part.len() > 1 && is_among(lx::VERB, &part[0].lower)
+        };
+        let is_todo = is_whole(head, "todo | to do | todos | tasks | next | next steps");
+        if is_label
+            && is_todo
+            && self.modality.is_asserted()
+            && rest.iter().any(|word| word.paused)
+            && rest.split_inclusive(|word| word.paused).all(begins_with_verb)
+        {
+            let parts = rest.split_inclusive(|word| word.paused);
+            let tasks = parts.map(|part| TurnClaim::Task(self.said(strip(part, "and").unwrap_or(part))));
+            return Some(tasks.collect());
+        }
         if let ([verb], true) = (head, is_label && self.role == Role::User && self.modality.is_asserted())
             && is_among(lx::WORK_VERB, &verb.lower)
             && rest.iter().any(|word| word.paused)
@@ -696,7 +777,7 @@ impl RuleReader<'_> {
     fn lifted_ban(&self, words: &[Word]) -> Option<TurnClaim> {
         let at = position_of(
             words,
-            "is allowed | are allowed | is ok | are ok | is okay | are okay | is fine | are fine | is permitted | are permitted",
+            "may stay | may be | can stay | can be | may use | can use | is allowed | are allowed | is ok | are ok | is okay | are okay | is fine | are fine | is permitted | are permitted",
         )?;
         let subject = &words[..at];
         let is_pointer = subject.first().is_none_or(|word| {
@@ -704,10 +785,14 @@ impl RuleReader<'_> {
         });
         let begins = self.sentence.words.first().is_some_and(|word| is_among(lx::FILLER, &word.lower));
         let ends = words.last().is_some_and(|word| word.lower == "then");
-        (self.role == Role::User && !is_pointer && subject.len() <= 4).then(|| TurnClaim::Lift {
-            about: self.slice(subject),
-            summary: self.said(words),
-            answers: (begins || ends) && !contains(words, "is fine | are fine"),
+        let is_permission =
+            !contains(words, "may stay | may be | can stay | can be | may use | can use") || ends;
+        (self.role == Role::User && !is_pointer && is_permission && subject.len() <= 4).then(|| {
+            TurnClaim::Lift {
+                about: self.slice(subject),
+                summary: self.said(words),
+                answers: (begins || ends) && !contains(words, "is fine | are fine"),
+            }
         })
     }
 
@@ -723,6 +808,9 @@ impl RuleReader<'_> {
                 if is_among("at | in | to | out | for | there", &state.lower) {
                     return None;
                 }
+                String::new()
+            }
+            [it, article, _] if is_among("it | them", &it.lower) && is_among("a | an", &article.lower) => {
                 String::new()
             }
             [first, ..] if !is_among("it | them | that | this | in", &first.lower) => self.slice(object),
@@ -753,6 +841,60 @@ impl RuleReader<'_> {
                 &named[0].lower,
             );
         is_name.then(|| TurnClaim::Refute(self.slice(named)))
+    }
+
+    /// "Disabled the loader, still slow": what was taken for the cause is none.
+    fn refuted_by_trial(&self, words: &[Word]) -> Option<TurnClaim> {
+        let tried = strip(
+            words,
+            "i removed | removed | i disabled | disabled | i turned off | turned off | i deleted | deleted | i replaced | replaced",
+        )?;
+        let end = tried
+            .iter()
+            .position(|word| is_among("and | but", &word.lower))
+            .or_else(|| tried.iter().position(|word| word.paused).map(|pause| pause + 1))?;
+        let object = strip(&tried[..end], "the | our").unwrap_or(&tried[..end]);
+        let is_same =
+            contains(&tried[end..], "still | no change | no difference | same error | same problem");
+        (self.role == Role::User && is_same && (1..=3).contains(&object.len()))
+            .then(|| TurnClaim::Refute(self.slice(object)))
+    }
+
+    /// "Not release-2.1, release-2.2".
+    fn named_otherwise(&self, words: &[Word]) -> Option<TurnClaim> {
+        let rest = strip(words, "not")?;
+        let end = rest.iter().position(|word| word.paused)? + 1;
+        let (old, new) = rest.split_at(end);
+        let new = strip(new, "but | i meant | i mean").unwrap_or(new);
+        let is_plain = |part: &[Word]| {
+            (1..=3).contains(&part.len())
+                && !part.iter().any(|word| {
+                    is_among(
+                        lx::AUXILIARY | lx::STATIVE_VERB | lx::NEGATION | lx::PRONOUN | lx::FIRST_PERSON,
+                        &word.lower,
+                    )
+                })
+        };
+        (self.role == Role::User && is_plain(old) && is_plain(new))
+            .then(|| TurnClaim::Contrast { new: self.slice(new), old: self.slice(old) })
+    }
+
+    /// "18 is end of life, 20 and up": another figure, because the old one does no longer do.
+    fn outdated(&self, words: &[Word]) -> Option<TurnClaim> {
+        let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
+        let [old, is, ..] = words else { return None };
+        let pause = words.iter().position(|word| word.paused).filter(|pause| (2..=5).contains(pause))?;
+        let new = words.get(pause + 1).filter(|word| is_figure(word))?;
+        let is_bad = contains(
+            &words[2..=pause],
+            "eol | dead | deprecated | outdated | old | too old | too low | too high | too little | too much | not enough | end of life",
+        );
+        (self.role == Role::User && is_figure(old) && is.lower == "is" && is_bad).then(|| {
+            TurnClaim::Contrast {
+                new: self.slice(std::slice::from_ref(new)),
+                old: self.slice(std::slice::from_ref(old)),
+            }
+        })
     }
 
     /// "Just saw it again on node 3", "still leaking after an hour": what the agent called done is not.

@@ -2,7 +2,7 @@
 
 use super::super::Role;
 use super::super::claims::TurnClaim;
-use super::super::dialog::offer_of;
+use super::super::dialog::{is_conclusion, offer_of};
 use super::RuleReader;
 use super::commitments::is_bound_alone;
 use crate::vocabulary::ConfidenceLevel;
@@ -51,7 +51,8 @@ impl RuleReader<'_> {
             });
         }
         if let Some(offer) = offer_of(self.sentence)
-            .filter(|_| !(self.modality.is_reported || self.modality.is_unreal || self.modality.is_question))
+            .filter(|_| !(self.modality.is_reported || self.modality.is_unreal))
+            .filter(|_| !self.modality.is_question || is_conclusion(self.sentence))
         {
             let is_whole = stems(&offer.summary).len() >= 2;
             return is_whole.then_some(TurnClaim::Hypothesis {
@@ -80,7 +81,7 @@ impl RuleReader<'_> {
         )?;
         let bound = &words[says..];
         let is_subject = is_among(
-            "legal | contract | security | ops | compliance | finance | support | marketing | law | vendor | policy | spec | audit | license",
+            "privacy | gdpr | lawyers | management | boss | product | customer | legal | contract | security | ops | compliance | finance | support | marketing | law | vendor | policy | spec | audit | license",
             &words[says.checked_sub(2)?].lower,
         );
         if self.role != Role::User || self.modality != only_reported || !is_subject {
@@ -165,6 +166,9 @@ impl RuleReader<'_> {
         }
         if let Some(rest) = announced_options(words) {
             let has_or = rest.iter().any(|word| word.lower == "or");
+            if let Some(several) = self.several_alternatives(rest) {
+                return Some(several);
+            }
             return self.alternatives_within(rest, if has_or { "or" } else { "and" }, MAX_ANNOUNCED_WORDS);
         }
         let is_open = modality.is_question || modality.is_undecided || modality.is_hedged;
@@ -207,7 +211,7 @@ impl RuleReader<'_> {
                 self.alternatives(words, "or").filter(|_| !is_yes_or_no(words))
             }
             None if modality.is_question => {
-                let asked = after_question(words)?;
+                let asked = after_question(words).or_else(|| is_fragment(words).then_some(words))?;
                 self.alternatives(asked, "or").filter(|_| !is_yes_or_no(words))
             }
             _ => None,
@@ -233,6 +237,20 @@ impl RuleReader<'_> {
         let is_work = |part: &[Word]| (2..=12).contains(&part.len()) && is_among(lx::VERB, &part[0].lower);
         (is_work(&words[..or]) && is_work(&rest[..end]))
             .then(|| TurnClaim::Branch(vec![self.slice(&words[..or]), self.slice(&rest[..end])]))
+    }
+
+    /// "Schema per tenant, a tenant column, or one database each": three or more.
+    fn several_alternatives(&self, words: &[Word]) -> Option<TurnClaim> {
+        let parts: Vec<&[Word]> = words.split_inclusive(|word| word.paused).collect();
+        let (last, front) = parts.split_last()?;
+        let last = strip(last, "or")?;
+        let is_short = |part: &&[Word]| (1..=MAX_ANNOUNCED_WORDS).contains(&part.len());
+        if !(2..=5).contains(&front.len()) || !front.iter().all(is_short) || !is_short(&last) {
+            return None;
+        }
+        let texts: Vec<String> = front.iter().chain([&last]).map(|part| self.slice(part)).collect();
+        let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
+        (distinct.len() == texts.len()).then_some(TurnClaim::Branch(texts))
     }
 
     /// Returns the alternatives left and right of `joint`.
@@ -262,13 +280,24 @@ impl RuleReader<'_> {
     }
 }
 
+/// "For publishing, npm and crates.io, or internal only?": a question without a verb in front.
+fn is_fragment(words: &[Word]) -> bool {
+    let near = &words[..words.len().min(5)];
+    !near.iter().any(|word| {
+        is_among(
+            lx::AUXILIARY | lx::MODAL | lx::PRONOUN | lx::FIRST_PERSON | lx::VERB | lx::CONDITION,
+            &word.lower,
+        ) || is_among("you | why | how | when | where | which | any", &word.lower)
+    })
+}
+
 /// "I see two ways to move it: replication or a dump".
 fn announced_options(words: &[Word]) -> Option<&[Word]> {
     let colon = words.iter().position(|word| word.paused)?;
     let (head, rest) = words.split_at(colon + 1);
     let says = |list: &str| head.iter().any(|word| is_among(list, &word.lower));
     let counts = says("two | three | options | some | possible");
-    (counts && says("fixes | solutions | options | ways | routes | possibilities | approaches | choices | alternatives"))
+    (counts && says("patterns | designs | fixes | solutions | options | ways | routes | possibilities | approaches | choices | alternatives"))
         .then_some(rest)
 }
 

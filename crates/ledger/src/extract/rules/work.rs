@@ -4,7 +4,7 @@ use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::super::dialog::is_pronoun_only;
 use super::{RuleReader, is_order};
-use probity_prose::lexicon::{self as lx, is_among, position_of, strip};
+use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
 use probity_prose::words::Word;
 
 impl RuleReader<'_> {
@@ -45,9 +45,16 @@ impl RuleReader<'_> {
     pub(super) fn task(&self, words: &[Word]) -> Option<TurnClaim> {
         if let [verb] = words
             && self.role == Role::User
-            && is_among("commit | merge | deploy | ship | push | rebase | release | publish", &verb.lower)
+            && is_among(
+                "commit | merge | deploy | ship | push | rebase | release | publish | fix",
+                &verb.lower,
+            )
         {
-            return Some(TurnClaim::Task(self.said(words)));
+            let said = self.said(words);
+            let antecedent = self.context.last_said.as_ref().filter(|_| verb.lower == "fix");
+            return Some(TurnClaim::Task(
+                antecedent.map_or(said.clone(), |before| format!("{said}: {before}")),
+            ));
         }
         let willed = strip(words, "let us | we will | we are going to");
         let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
@@ -58,6 +65,15 @@ impl RuleReader<'_> {
             && strip(said, lx::DECISION_VERB).is_none()
             && strip(said, "ignore | compute | let | hate | wish | mind | forget | remember | see").is_none();
         let is_bare = is_bare || willed.is_none() && self.is_bare_order(said);
+        let again = strip(said, "do").filter(|rest| {
+            self.role == Role::User
+                && (2..=6).contains(&rest.len())
+                && !is_among("it | that | this | not | you | we | i | they", &rest[0].lower)
+                && contains(rest, "too | as well | next")
+        });
+        if willed.is_none() && again.is_some() {
+            return Some(TurnClaim::Task(self.said(said)));
+        }
         let object = strip(said, lx::WORK_VERB).or_else(|| said.get(1..).filter(|_| is_bare))?;
         (!object.is_empty() && is_order(object))
             .then(|| TurnClaim::Task(self.with_antecedent(&self.said(said))))
@@ -117,8 +133,28 @@ impl RuleReader<'_> {
             let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
             return (!about.is_empty()).then(|| TurnClaim::Withdraw(self.said(about)));
         }
+        let near = &words[..words.len().min(7)];
+        if let Some(at) = position_after(near, "decided against | voted against | rejected | vetoed") {
+            let rest = &words[at..];
+            let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
+            return (!about.is_empty() && self.role == Role::User)
+                .then(|| TurnClaim::Withdraw(self.said(about)));
+        }
         let at = position_of(words, lx::OBSOLETE)?;
         (at > 0).then(|| TurnClaim::Withdraw(self.slice(&words[..at])))
+    }
+
+    /// "1 and 2 are finished".
+    pub(super) fn done_ranks(&self, words: &[Word]) -> Option<TurnClaim> {
+        let end = words.iter().position(|word| is_among("is | are", &word.lower))?;
+        let rest = strip(&words[end + 1..], "now | both | all").unwrap_or(&words[end + 1..]);
+        let numbers = words[..end].iter().filter(|word| word.lower != "and");
+        let ranks: Option<Vec<usize>> =
+            numbers.map(|word| word.lower.parse::<usize>().ok()?.checked_sub(1)).collect();
+        let is_done = strip(rest, lx::COMPLETION).is_some();
+        let ranks = ranks
+            .filter(|ranks| (1..=9).contains(&ranks.len()) && is_done && self.role == Role::Assistant)?;
+        Some(TurnClaim::DoneRanks(ranks))
     }
 
     /// "Both done", "all three are in".

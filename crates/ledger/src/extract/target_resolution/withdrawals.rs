@@ -24,7 +24,16 @@ impl TargetResolver {
         said.retain(|stem| {
             !matches!(
                 stem.as_str(),
-                "today" | "yet" | "yesterd" | "now" | "anymor" | "week" | "more" | "though" | "after"
+                "today"
+                    | "touch"
+                    | "yet"
+                    | "yesterd"
+                    | "now"
+                    | "anymor"
+                    | "week"
+                    | "more"
+                    | "though"
+                    | "after"
             )
         });
         let is_meant = |known: &KnownItem| {
@@ -219,10 +228,11 @@ impl TargetResolver {
     /// Withdraws the work or choice of the turns before that would have changed what stays.
     pub(super) fn keep(&mut self, about: &str, summary: String, name: TargetName<'_>) -> Vec<DraftDelta> {
         let said = stems(about);
+        let is_left = summary.starts_with("Leave");
         let changes = |known: &KnownItem| {
             matches!(known.kind, ItemKind::Task | ItemKind::Decision)
                 && !known.is_revised
-                && (about.is_empty()
+                && (about.is_empty() && (is_left || changes_state(&known.summary))
                     || known.stems.iter().any(|stem| said.iter().any(|it| stem.ends_with(it))))
                 && !keeps(&known.summary)
         };
@@ -336,6 +346,12 @@ impl TargetResolver {
                 && self.recent.iter().take(2).any(|id| known.is_of(id))
         })
     }
+}
+
+/// Returns whether a text asks to make something else of a thing.
+fn changes_state(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("").to_lowercase();
+    matches!(first.as_str(), "make" | "change" | "turn" | "convert" | "set" | "switch" | "rename" | "move")
 }
 
 /// Returns whether a text says itself that something stays.
