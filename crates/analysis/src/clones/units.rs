@@ -35,7 +35,7 @@ pub(super) fn find(files: &[CorpusFile], settings: &AnalysisSettings) -> Vec<Clo
 fn candidates(index: u32, file: &CorpusFile, settings: &AnalysisSettings) -> Vec<CandidateUnit> {
     let units = file.facts.units.iter().enumerate();
     units
-        .filter(|(_, unit)| is_comparable(unit, settings))
+        .filter(|(_, unit)| is_comparable(unit, settings) && !is_list_of_names(file, unit, settings))
         .map(|(unit, facts)| CandidateUnit {
             key: mix(hash::of_bytes(file.language.name().as_bytes()), facts.renamed),
             fragment: CodeFragment {
@@ -57,6 +57,16 @@ pub(super) fn is_comparable(unit: &CodeUnit, settings: &AnalysisSettings) -> boo
         && !unit.statements.is_empty()
         && unit.n_tokens >= settings.clone_tokens * factor
         && (unit.kind != UnitKind::Class || unit.statements.len() > 3)
+}
+
+/// Returns true for a class or file that is mostly a list of names: enumerations with the same few lines behind as many constants
+/// are no copies of each other.
+fn is_list_of_names(file: &CorpusFile, unit: &CodeUnit, settings: &AnalysisSettings) -> bool {
+    const MAX_NAME_TOKENS: u32 = 2;
+    let statements = &file.facts.statements[unit.statements.start as usize..unit.statements.end as usize];
+    let said = statements.iter().map(|statement| statement.n_tokens).filter(|&n| n > MAX_NAME_TOKENS);
+    let has_names = statements.iter().filter(|statement| statement.n_tokens <= MAX_NAME_TOKENS).count() > 3;
+    !unit.kind.is_callable() && has_names && said.sum::<u32>() < settings.clone_tokens
 }
 
 /// Returns the fingerprints of the members, types and callees that a unit names, in order.

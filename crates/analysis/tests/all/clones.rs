@@ -177,3 +177,23 @@ fn text_that_a_branch_gives_is_code_and_no_documentation() {
     let types: Vec<_> = clones(&run).iter().map(|finding| finding.clone_type).collect();
     assert_eq!(types, [Some(CloneType::Renamed)]);
 }
+
+#[test]
+fn enumerations_of_other_constants_are_no_copies() {
+    let protocol = |package: &str, name: &str, constants: &str, n: usize| {
+        let constants: Vec<&str> = constants.split(' ').take(n).collect();
+        let list = constants.join(", ");
+        format!(
+            "package {package};\n\npublic enum {name} implements Rawable {{\n    {list};\n\n    private final byte[] raw;\n\n    private {name}() {{\n        raw = Encoder.encode(name());\n    }}\n\n    @Override\n    public byte[] getRaw() {{\n        return raw;\n    }}\n}}\n"
+        )
+    };
+    let one = "MEET RESET INFO FAILOVER SLOTS NODES REPLICAS SLAVES MYID ADDSLOTS DELSLOTS SETSLOT IMPORTING STABLE NODE LINKS BUMPEPOCH SHARDS SAVE COUNT";
+    let other = "AVG SUM MIN MAX RANGE TOTAL FIRST LAST TWA LABELS FILTER VALUES QUERY EMPTY ALIGN LATEST CHUNK POLICY UNIT ON";
+    for n in [8, 14, 20] {
+        let run = run(&[
+            ("a/Cluster.java", &protocol("a", "Cluster", one, n)),
+            ("b/Series.java", &protocol("b", "Series", other, n)),
+        ]);
+        assert!(clones(&run).is_empty(), "{n}: {:#?}", clones(&run));
+    }
+}
