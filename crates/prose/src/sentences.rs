@@ -119,7 +119,7 @@ fn is_end(line: &str, at: usize, c: char, semicolon: SemicolonRole) -> bool {
     let is_abbreviation = c == '.'
         && class_of(word).is(lexicon::ABBREVIATION)
         && (starts_small || !word.eq_ignore_ascii_case("etc"));
-    // "am 3. mai" goes on; "around 2. find out why" and "version 8. i think" begin anew.
+    // "am 3. mai" goes on; "around 2. find out why" and "version 8. i think" do not.
     let next_word = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
     let begins_anew = class_of(next_word).is(lexicon::FIRST_PERSON | lexicon::DETERMINER | lexicon::VERB);
     let is_number = c == '.'

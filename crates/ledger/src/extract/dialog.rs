@@ -60,6 +60,8 @@ pub(super) struct DialogContext {
     pub(super) last_said: Option<String>,
     /// The ids of the turns before, the last first.
     pub(super) recent: Vec<String>,
+    /// Those of them that somebody else said.
+    pub(super) of_others: Vec<String>,
 }
 
 impl DialogContext {
@@ -70,6 +72,9 @@ impl DialogContext {
         for earlier in said.take(MAX_TURNS_BACK) {
             let is_first = context.recent.is_empty();
             context.recent.push(earlier.id.to_owned());
+            if earlier.role != turn.role {
+                context.of_others.push(earlier.id.to_owned());
+            }
             if earlier.role == turn.role && (is_first || !context.offers.is_empty()) {
                 continue;
             }

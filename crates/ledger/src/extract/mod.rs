@@ -74,7 +74,7 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
     let context = DialogContext::of(before, turn);
     let (mut read, n_too_long) = read_turn(turn, &context);
     retraction::take_back(&mut read, context.is_asked);
-    let mut targets = TargetResolver::of(ledger, &context.recent);
+    let mut targets = TargetResolver::of(ledger, &context.recent, &context.of_others);
     let mut found = Vec::new();
     let mut finding = None;
     for ReadSentence { sentence, claims, .. } in read {

@@ -272,7 +272,8 @@ fn name_behind<'s>(mark: &'s Sentence, behind: &[Word]) -> Option<&'s str> {
         "leave | keep | skip | drop | forget | stop | cancel | revert | undo",
         &value.first()?.lower,
     );
-    let is_name = (1..=3).contains(&value.len()) && value.iter().all(is_plain) && !is_order;
+    let is_all = is_among(lx::ALL, &value[0].lower);
+    let is_name = (1..=3).contains(&value.len()) && value.iter().all(is_plain) && !is_order && !is_all;
     is_name.then(|| mark.text.get(value[0].place.start..value[value.len() - 1].place.end)).flatten()
 }
 

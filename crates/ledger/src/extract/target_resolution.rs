@@ -42,6 +42,8 @@ pub(super) struct TargetResolver {
     known: Vec<KnownItem>,
     /// The ids of the turns before, the last first.
     recent: Vec<String>,
+    /// Those of them that somebody else said.
+    of_others: Vec<String>,
     /// The subjects this turn has mentioned so far.
     heard: BTreeSet<String>,
 }
@@ -63,7 +65,7 @@ impl TargetName<'_> {
 type DraftDelta = (&'static str, Vec<(&'static str, Value)>);
 
 impl TargetResolver {
-    pub(super) fn of(ledger: &Ledger, recent: &[String]) -> Self {
+    pub(super) fn of(ledger: &Ledger, recent: &[String], of_others: &[String]) -> Self {
         let mut seen = BTreeSet::new();
         let mut known = Vec::new();
         for entry in ledger.entries.iter().rev().take(MAX_LOOK_BACK) {
@@ -74,7 +76,8 @@ impl TargetResolver {
             }
         }
         known.reverse();
-        Self { known, recent: recent.to_vec(), heard: BTreeSet::new() }
+        let of_others = of_others.to_vec();
+        Self { known, recent: recent.to_vec(), of_others, heard: BTreeSet::new() }
     }
 
     /// Remembers the subjects of a sentence.
@@ -179,8 +182,7 @@ impl TargetResolver {
         if let TurnClaim::Decision { summary, revises: true, .. } = &claim
             && self.decision_to_revise(summary).is_none()
             && let Some(at) = self.earlier_target(summary)
-            // An observation that already names it is no other way.
-            && !(self.known[at].kind == ItemKind::Fact && stems(summary).is_subset(&self.known[at].stems))
+            && self.is_other_way(at, summary)
         {
             let meant = self.known[at].stems.clone();
             let mut withdrawn = vec![self.supersede(at, "said otherwise")];
@@ -200,6 +202,17 @@ impl TargetResolver {
             return withdrawn;
         }
         self.draft(claim, name).into_iter().collect()
+    }
+
+    /// Returns whether a choice changes an item: somebody else's observation only if it is named, and no observation that
+    /// already names the choice.
+    fn is_other_way(&self, at: usize, choice: &str) -> bool {
+        let known = &self.known[at];
+        let said = stems(choice);
+        known.kind != ItemKind::Fact
+            || !said.is_subset(&known.stems)
+                && (known.stems.intersection(&said).count() >= 2
+                    || !self.of_others.iter().any(|id| known.is_of(id)))
     }
 
     fn draft(&mut self, claim: TurnClaim, name: TargetName<'_>) -> Option<DraftDelta> {
@@ -437,7 +450,7 @@ impl TargetResolver {
         closed
     }
 
-    /// Closes tasks by their place in the last turn that listed so many.
+    /// Closes tasks by their place in the last turn that listed enough of them.
     fn close_ranks(&mut self, ranks: &[usize]) -> Vec<DraftDelta> {
         let Some(&highest) = ranks.iter().max() else { return Vec::new() };
         let is_task = |known: &KnownItem| known.kind == ItemKind::Task && !known.is_new;

@@ -74,9 +74,9 @@ fn transcripts_written_when_the_rules_were_done_are_read_well_enough() {
 fn sessions_of_an_independent_hand_are_read_no_worse_than_before() {
     let score = score("independent, tuned", &transcripts(INDEPENDENT_TUNED), Differences::Shown);
     assert!(score.deltas.recall() >= 60, "{}", score.deltas);
-    assert!(score.deltas.precision() >= 71, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 73, "{}", score.deltas);
     assert!(score.state.recall() >= 58, "{}", score.state);
-    assert!(score.state.precision() >= 65, "{}", score.state);
+    assert!(score.state.precision() >= 67, "{}", score.state);
     assert_eq!(score.traps_taken, 0);
 }
 
@@ -103,8 +103,8 @@ fn sessions_in_the_styles_of_agents_that_nobody_looked_at_are_scored() {
 #[test]
 fn sessions_of_the_third_round_are_read_no_worse_than_before() {
     let score = score("third round, tuned", &transcripts(THIRD_TUNED), Differences::Shown);
-    assert!(score.deltas.recall() >= 61, "{}", score.deltas);
-    assert!(score.deltas.precision() >= 80, "{}", score.deltas);
+    assert!(score.deltas.recall() >= 62, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 82, "{}", score.deltas);
     assert_eq!(score.traps_taken, 0);
 }
 

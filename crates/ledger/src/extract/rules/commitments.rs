@@ -252,6 +252,7 @@ impl RuleReader<'_> {
         if let [name @ .., it, is] = words
             && (it.lower.as_str(), is.lower.as_str()) == ("it", "is")
             && (1..=4).contains(&name.len())
+            && self.role != Role::Assistant
         {
             return Some(self.decided(format!("Use {}", self.slice(name)), words));
         }

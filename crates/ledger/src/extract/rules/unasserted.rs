@@ -32,7 +32,13 @@ impl RuleReader<'_> {
             words,
             "what if we | what if | how about we | how about | what about | could it be that | could it be | is it possible that",
         );
-        if let Some(idea) = idea.filter(|idea| {
+        // "What about windows?" and "what if a user closes the tab?" ask; they propose nothing.
+        let only_asks = self.role == Role::User
+            && !self.context.recent.is_empty()
+            && (strip(words, "what about").is_some()
+                || strip(words, "what if a | what if an | what if the | what if someone | what if somebody")
+                    .is_some());
+        if let Some(idea) = idea.filter(|_| !only_asks).filter(|idea| {
             (idea.len() > 1 || idea.first().is_some_and(|word| word.lower.len() > 4))
                 && !self.modality.is_reported
                 && !self.modality.is_unreal

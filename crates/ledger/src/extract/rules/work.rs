@@ -241,7 +241,7 @@ impl RuleReader<'_> {
 
     /// "The goal is met", "that is it for the project".
     pub(super) fn reached(&self, words: &[Word]) -> Option<TurnClaim> {
-        let is_over = self.has("the goal reached | that is the milestone | closing this | we are done | we are done with | goal is met | goal is reached | goal is achieved | goal reached | goal achieved | goal met | reached the goal | reached our goal | met the goal | met our goal | it for the project | project is done | project is finished | project is complete");
+        let is_over = self.has("target met | target reached | the goal reached | that is the milestone | closing this | we are done | we are done with | goal is met | goal is reached | goal is achieved | goal reached | goal achieved | goal met | reached the goal | reached our goal | met the goal | met our goal | it for the project | project is done | project is finished | project is complete");
         (is_over && !self.has(lx::INCOMPLETE) && !words.is_empty()).then_some(TurnClaim::Reached)
     }
 
