@@ -10,6 +10,7 @@ use crate::facts::{AccessLevel, CodeUnit, UnitKind, count};
 use crate::finding::{Confidence, FindingDraft, FindingFamily, Severity};
 use crate::hash::{self, mix};
 use crate::language::Language;
+use crate::newer_syntax;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -151,6 +152,13 @@ fn looks_up_private_names(file: &CorpusFile) -> bool {
         && is_dynamic(file)
 }
 
+/// Returns true for an `extension(…)` block of C# 14 and its members. The grammar takes the block for a constructor, and its
+/// members for local functions; where that fails, it is read as a class of another name.
+fn is_in_extension_block(file: &CorpusFile, unit: &CodeUnit, parent: Option<&CodeUnit>) -> bool {
+    let is_block = |unit: &CodeUnit| matches!(simple_name(unit), "extension" | newer_syntax::EXTENSION_BLOCK);
+    file.language == Language::CSharp && (is_block(unit) || parent.is_some_and(is_block))
+}
+
 fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
     let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
     let simple = simple_name(unit);
@@ -178,6 +186,7 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
                 && (parent.decorated || (parent.inherits && !is_closed_to_supertypes(file.language, unit)))
         })
         && !is_entry(file, unit)
+        && !is_in_extension_block(file, unit, parent)
         // It may have taken in what follows it, with its uses.
         && !unit.misread
         // `[Symbol.iterator]`: any code that has the symbol may call it.

@@ -20,6 +20,9 @@ enum MatchPosition {
 /// A construct, and older syntax of the same length.
 type SyntaxRewrite = (MatchPosition, &'static str, &'static str);
 
+/// The name of a C# `extension(…)` block that is read as a class, as in [`C_SHARP`].
+pub(crate) const EXTENSION_BLOCK: &str = "Ext";
+
 const C_SHARP: [SyntaxRewrite; 5] = [
     (MatchPosition::LineStart, "extension(", "class Ext("),
     (MatchPosition::LineStart, "extension<", "class Ext<"),

@@ -298,3 +298,15 @@ class Saved implements java.io.Serializable {
         assert!(dead(&[(name, text)]).is_empty(), "{name}: {:?}", dead(&[(name, text)]));
     }
 }
+
+#[test]
+fn members_of_an_extension_block_of_c_sharp_are_open() {
+    let plain = "public static class ClientExtensions {\n    extension(IClient client) {\n        public Response Delete(string path) => client.Run(path);\n\n        public Response Put(string path) {\n            return client.Run(path);\n        }\n    }\n}\n";
+    let generic = "public static class ThrowExtension {\n    extension<T>(Response<T> response) {\n        public Response<T> Checked() {\n            return response;\n        }\n    }\n}\n";
+    for (name, text) in [("Client.cs", plain), ("Throw.cs", generic)] {
+        assert!(dead(&[(name, text)]).is_empty(), "{name}: {:?}", dead(&[(name, text)]));
+    }
+    let private =
+        "public class Client {\n    private int Twice(int value) {\n        return value * 2;\n    }\n}\n";
+    assert_eq!(dead_names(&[("Client.cs", private)]), ["Client.Twice"]);
+}
