@@ -57,6 +57,8 @@ pub(super) enum TurnClaim {
     DoneRanks(Vec<usize>),
     /// All work that was asked for last is done.
     AllDone,
+    /// What one of the turns just before asked for is done.
+    AskedWorkDone,
     /// What the turn before announced is not wanted.
     WithdrawRecent,
     /// What the turns before said is taken back; the text says what it is about.

@@ -95,9 +95,7 @@ impl TargetResolver {
         let drafts = match claim {
             TurnClaim::AllDone => self.close_all(),
             TurnClaim::DoneRanks(ranks) => self.close_ranks(&ranks),
-            TurnClaim::Done(about) if about.is_empty() && self.only_open_task().is_none() => {
-                self.close_last_asked()
-            }
+            TurnClaim::AskedWorkDone => self.close_last_asked(),
             TurnClaim::TakeBack(about) => self.take_back(&about),
             TurnClaim::Lift { about, summary, answers } => self.lift(&about, summary, answers, name),
             TurnClaim::Keep { about, summary } => self.keep(&about, summary, name),
@@ -270,6 +268,7 @@ impl TargetResolver {
             }
             TurnClaim::TakeBack(_)
             | TurnClaim::AllDone
+            | TurnClaim::AskedWorkDone
             | TurnClaim::DoneRanks(_)
             | TurnClaim::Contrast { .. }
             | TurnClaim::Lift { .. }

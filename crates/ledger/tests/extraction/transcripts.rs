@@ -2,7 +2,7 @@
 //! rules, and no rule was made for them.
 
 use crate::corpus::transcripts;
-use crate::score::{Differences, score};
+use crate::score::{Differences, score, take_in};
 use probity_ledger::extract::{Role, Turn, extract};
 use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 
@@ -127,4 +127,26 @@ fn what_takes_the_place_of_something_says_its_verb_once() {
     }
     let summaries: Vec<&str> = ledger.items().map(|item| item.summary).collect();
     assert_eq!(summaries, ["Use SQLite"]);
+}
+
+#[test]
+fn a_report_that_names_what_is_done_ends_nothing_else() {
+    let still_open = |report: &str| {
+        let mut ledger = Ledger::new();
+        let plan = "Next steps:\n- [ ] Write the limiter middleware\n- [ ] Add tests for the limiter";
+        let turns = [
+            Turn { id: "1", role: Role::Assistant, text: plan },
+            Turn { id: "2", role: Role::Assistant, text: report },
+        ];
+        for (at, turn) in turns.iter().enumerate() {
+            take_in(&mut ledger, &turns[..at], turn);
+        }
+        ledger
+            .items()
+            .filter(|item| item.status.is_live())
+            .map(|item| item.summary.to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(still_open("Done: write the limiter middleware."), ["Add tests for the limiter"]);
+    assert_eq!(still_open("Done."), [""; 0]);
 }

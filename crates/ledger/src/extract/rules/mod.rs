@@ -70,7 +70,9 @@ pub(super) fn claims(
     let reader = RuleReader { sentence, modality, role, context };
     // A sentence that announces a list claims nothing itself, except that something is done.
     if block.form == BlockForm::Paragraph && sentence.text.ends_with([':', '：']) {
-        let is_done = |claim: &TurnClaim| matches!(claim, TurnClaim::Done(_) | TurnClaim::AllDone);
+        let is_done = |claim: &TurnClaim| {
+            matches!(claim, TurnClaim::Done(_) | TurnClaim::AllDone | TurnClaim::AskedWorkDone)
+        };
         let done = |clause| reader.clause(clause).into_iter().filter(is_done).collect();
         return clauses(&sentence.words, &sentence.text, false).into_iter().map(done).collect();
     }

@@ -180,7 +180,9 @@ impl RuleReader<'_> {
             && (is_among(lx::WORK_PARTICIPLE, &first.lower) || first.lower == "done")
             && (rest.is_empty() || first.paused)
             && !self.has(lx::INCOMPLETE);
-        is_done.then(|| TurnClaim::Done(String::new()))
+        // "Done: write the limiter" tells itself what is done, and the rest of it is not.
+        let is_label = self.sentence.text[first.place.end..].trim_start_matches(['*', '`']).starts_with(':');
+        is_done.then(|| if is_label { TurnClaim::Done(String::new()) } else { TurnClaim::AskedWorkDone })
     }
 
     /// A statement of the agent that may report the end of a task: `target_resolution` knows whether one is open.
