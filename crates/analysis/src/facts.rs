@@ -207,6 +207,22 @@ probity_core::word_enum! {
 }
 
 impl FileNote {
+    /// Says it in words for people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::UnknownLanguage => "no language is known for the name",
+            Self::TooLarge => "larger than the limit",
+            Self::Binary => "not text",
+            Self::Generated => "generated or vendored",
+            Self::Excluded => "excluded by the settings",
+            Self::TooHard => "the parser needed too many steps",
+            Self::BadFacts => "its cached facts were damaged",
+            Self::NotUtf8 => "read, with bytes that are no UTF-8",
+            Self::SyntaxErrors => "read, but for places that do not parse",
+            Self::UnknownSyntax => "read, but for syntax that the parser does not know",
+        }
+    }
+
     /// Returns true if the file was skipped because of it.
     pub const fn is_skip(self) -> bool {
         matches!(

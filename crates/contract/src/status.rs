@@ -108,6 +108,9 @@ probity_core::code_enum! {
         GatesNotRun = "gates_not_run",
             "required gates of the policy were not run",
             "run the gates of the policy: leave `--skip-gates` out";
+        GateInputsChanged = "gate_inputs_changed",
+            "the change decides what a required gate runs, so that its result proves nothing",
+            "have a person review the files that the gate names, then repeat with `--grant FILE`";
         SkipGatesNotAllowed = "skip_gates_not_allowed",
             "the finish leaves out gates that the policy requires",
             "finish again without `--skip-gates`; a policy that allows it says `allow_skip_gates = true` under `[change]`";
@@ -156,6 +159,7 @@ impl ContractReason {
             Self::HealthRegression
                 | Self::WorsenedSymbols
                 | Self::GatesNotRun
+                | Self::GateInputsChanged
                 | Self::PolicyLoosened
                 | Self::FalseClaim
                 | Self::UnprovenClaim

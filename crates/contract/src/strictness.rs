@@ -1,7 +1,8 @@
 //! Strictness: which violations block. It never changes the verdict, only its consequence.
 //!
 //! * `ci`: exactly what the contract says.
-//! * `strict`: also lower health, worse symbols in scope, required gates that did not run, and a loosened policy.
+//! * `strict`: also lower health, worse symbols in scope, required gates that did not run or that read what the change
+//!   brings, and a loosened policy.
 //! * `relaxed`: new findings and gates do not block.
 //!
 //! New findings below the severity floor do not block under any of them.
@@ -35,7 +36,7 @@ impl StrictnessOutcome {
     /// Adds the consequence of false and unproven claims: `violated` and `unverified` if the policy says that
     /// false claims violate. Without a verdict they are named but decide nothing.
     #[must_use]
-    pub fn with_claims(mut self, judgment: &ClaimJudgment, rule: FalseClaims) -> Self {
+    pub fn with_claims(self, judgment: &ClaimJudgment, rule: FalseClaims) -> Self {
         let violates = rule == FalseClaims::Violate;
         if judgment.has_false_claim() {
             return self.with_violation(ContractReason::FalseClaim, violates);
@@ -44,16 +45,14 @@ impl StrictnessOutcome {
             return self;
         }
         if violates && self.status.is_accepted() {
-            self.status = ContractStatus::Unverified;
-            self.reason = Some(ContractReason::UnprovenClaim);
-            self.blocking_violations.push(ContractReason::UnprovenClaim);
-            return self;
+            return self.unless_accepted(ContractReason::UnprovenClaim);
         }
         self.with_violation(ContractReason::UnprovenClaim, violates)
     }
 
     /// Adds the results of the policy's gates: a required gate that failed blocks unless the profile is relaxed, one
-    /// that did not run blocks if it is strict. Gates do not turn an unverified change into a verified one.
+    /// that did not run blocks if it is strict. A change that decides what a gate runs is unverified, and violated if the
+    /// profile is strict. Gates do not turn an unverified change into a verified one.
     #[must_use]
     pub fn with_gates(self, gates: &[GateFact], profile: StrictnessProfile) -> Self {
         let mut required = gates.iter().filter(|gate| gate.required);
@@ -64,9 +63,31 @@ impl StrictnessOutcome {
             }
             return self.with_violation(gate, profile != StrictnessProfile::Relaxed);
         }
-        if required.any(GateFact::is_open) {
-            return self.with_violation(ContractReason::GatesNotRun, profile == StrictnessProfile::Strict);
+        let is_strict = profile == StrictnessProfile::Strict;
+        let changed = ContractReason::GateInputsChanged;
+        if required.clone().any(|gate| gate.result == GateOutcome::Unverified) {
+            return if profile == StrictnessProfile::Ci {
+                self.unless_accepted(changed)
+            } else {
+                self.with_violation(changed, is_strict)
+            };
         }
+        let reads_changed = required.clone().any(|gate| !gate.changed_inputs.is_empty());
+        let outcome = if reads_changed { self.with_violation(changed, is_strict) } else { self };
+        if required.any(GateFact::is_open) {
+            return outcome.with_violation(ContractReason::GatesNotRun, is_strict);
+        }
+        outcome
+    }
+
+    /// Turns an accepted change into an unverified one.
+    fn unless_accepted(mut self, reason: ContractReason) -> Self {
+        if !self.status.is_accepted() {
+            return self.with_violation(reason, false);
+        }
+        self.status = ContractStatus::Unverified;
+        self.reason = Some(reason);
+        self.blocking_violations.push(reason);
         self
     }
 

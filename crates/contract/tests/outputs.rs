@@ -8,6 +8,7 @@ use probity_contract::{CheckOutcome, CheckResult, ContractCheck, ContractReason,
 use probity_paths::RepoPath;
 use probity_policy::{GateKind, Severity};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 fn path(bytes: &[u8]) -> RepoPath {
     RepoPath::parse(bytes).expect("a path")
@@ -47,6 +48,7 @@ fn review() -> ChangeReview {
             result: GateOutcome::Failed,
             required: true,
             detail: "exit code 1".into(),
+            changed_inputs: BTreeSet::new(),
         }],
         out_of_scope: vec![path(b"src/other.py")],
         findings: vec![

@@ -17,6 +17,7 @@ use probity_intents::{IntentScope, ScopeCheckStatus, ScopeEntry, Timestamp, scop
 use probity_paths::RepoPath;
 use probity_policy::{FalseClaims, GateKind, Severity, Strictness, StrictnessProfile};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 fn path(text: &str) -> RepoPath {
     RepoPath::parse(text.as_bytes()).expect("a path")
@@ -214,6 +215,7 @@ fn sample() -> Value {
             result: GateOutcome::Skipped,
             required: true,
             detail: "it was left out".into(),
+            changed_inputs: BTreeSet::new(),
         }],
         claims: &check_each(&claims, Vec::new(), &facts(&verdict), &|_| None),
         judgment: &judge_claims(&claims, &facts(&verdict)),
@@ -353,7 +355,14 @@ fn an_unproven_claim_leaves_a_change_unverified_and_never_violates_it() {
 }
 
 fn gate(result: GateOutcome, required: bool) -> GateFact {
-    GateFact { id: "unit".into(), kind: GateKind::Test, result, required, detail: String::new() }
+    GateFact {
+        id: "unit".into(),
+        kind: GateKind::Test,
+        result,
+        required,
+        detail: String::new(),
+        changed_inputs: BTreeSet::new(),
+    }
 }
 
 #[test]

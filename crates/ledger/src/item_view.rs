@@ -75,6 +75,11 @@ impl Ledger {
         self.items.get(item.at()).map_or("", |record| self.handles.name(record.handle))
     }
 
+    /// Returns the id that the ledger assigned to an item: the kind and the position of the creation.
+    pub fn assigned_id(&self, item: ItemId) -> Option<String> {
+        self.items.get(item.at()).map(assigned_id)
+    }
+
     /// Finds an item by handle or assigned id.
     pub fn find(&self, name: &str) -> Option<ItemId> {
         self.find_by_handle(name).or_else(|| self.find_minted(name))
@@ -102,7 +107,7 @@ impl Ledger {
         let status = status_at(record, at);
         let latest = versions.last()?;
         Some(ItemView {
-            id: format!("{}-{}", record.kind, record.created),
+            id: assigned_id(record),
             handle: self.handles.name(record.handle),
             kind: record.kind,
             status,
@@ -200,6 +205,10 @@ impl Ledger {
         let all = marks.chain(links).chain(own_link).chain(source).filter(|&seq| seq <= at);
         all.fold(version, LedgerSeq::max)
     }
+}
+
+fn assigned_id(record: &ItemRecord) -> String {
+    format!("{}-{}", record.kind, record.created)
 }
 
 fn is_past(seq: Option<NonZeroU32>, at: LedgerSeq) -> bool {

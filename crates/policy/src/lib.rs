@@ -11,6 +11,7 @@
 //! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize_outputs`]: build outputs
 //!   identified by marker files; [`program_imports`]: what a gate's program imports from the tree;
 //!   [`started_commands`]: the programs that a command line starts. [`StartedTools`]: the files that they read.
+//!   [`InputUse`]: how a gate depends on a file. [`imported_modules`]: what a Python source imports.
 //! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
 mod amend;
@@ -31,6 +32,7 @@ mod loosening;
 mod outputs;
 mod policy;
 mod policy_forms;
+mod python_modules;
 mod sealing;
 mod suggest;
 mod team_rules;
@@ -59,7 +61,8 @@ pub use outputs::{
 };
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;
+pub use python_modules::{imported_modules, module_place};
 pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
 pub use team_rules::{HoldRule, OverlapRule, StaleStartRule, TeamRules, TeamStoreKind};
-pub use tool_files::StartedTools;
-pub use wrappers::{StartedCommands, is_shell, started_commands};
+pub use tool_files::{InputUse, StartedTools};
+pub use wrappers::{StartedCommands, executed_words, is_shell, started_commands};

@@ -164,6 +164,65 @@ pub fn started_commands(argv: &[String]) -> StartedCommands<'_> {
     StartedCommands { commands: commands.collect(), script_words }
 }
 
+/// Programs that execute the file that their first operand names.
+const INTERPRETERS: &[&str] = &[
+    "python", "pypy", "node", "nodejs", "deno", "bun", "tsx", "ts-node", "ruby", "perl", "php", "lua",
+    "Rscript", "pwsh", "tclsh", "awk", "source", ".",
+];
+
+/// Words of a shell script that come before a command.
+const COMMAND_PREFIXES: &[&str] =
+    &["if", "then", "elif", "else", "while", "until", "do", "!", "time", "exec", "builtin"];
+
+/// Shell scripts in shell scripts are read to this depth.
+const MAX_SCRIPT_DEPTH: usize = 3;
+
+/// Returns the words of a command line that name what it executes: programs, and the scripts that interpreters are given.
+/// Files that a program only reads are not among them.
+pub fn executed_words(argv: &[String]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    add_executed_words(argv, MAX_SCRIPT_DEPTH, &mut found);
+    found
+}
+
+fn add_executed_words(argv: &[String], depth: usize, found: &mut BTreeSet<String>) {
+    for command in started_commands(argv).commands {
+        found.insert(command[0].clone());
+        let name = command[0].rsplit('/').next().unwrap_or(&command[0]);
+        let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let plain = if plain.is_empty() { name } else { plain };
+        let is_shell = SHELLS.contains(&name);
+        if !is_shell && !INTERPRETERS.contains(&plain) {
+            continue;
+        }
+        let mut is_behind_option = false;
+        for word in &command[1..] {
+            if is_shell
+                && is_behind_option
+                && word.contains(|letter: char| letter.is_whitespace() || letter == ';')
+            {
+                for part in word.split(['\n', ';', '|', '&', '(', ')', '{', '}', '`']).filter(|_| depth > 0) {
+                    let quotes = |letter| matches!(letter, '"' | '\'' | '$');
+                    let words = part.split_whitespace().map(|word| word.trim_matches(quotes).to_owned());
+                    let is_prefix =
+                        |word: &String| COMMAND_PREFIXES.contains(&word.as_str()) || is_assignment(word);
+                    add_executed_words(&words.skip_while(is_prefix).collect::<Vec<_>>(), depth - 1, found);
+                }
+                break;
+            }
+            if word.starts_with('-') {
+                is_behind_option = true;
+                continue;
+            }
+            found.insert(word.clone());
+            // A word behind an option may be its value.
+            if !std::mem::take(&mut is_behind_option) {
+                break;
+            }
+        }
+    }
+}
+
 /// Returns the words of a shell script, whatever they mean, except options.
 fn words_of_script(script: &str) -> impl Iterator<Item = &str> {
     let ends_word = |letter: char| letter.is_whitespace() || ";|&()<>{}`\"'$=".contains(letter);
@@ -288,6 +347,28 @@ mod tests {
         let mut found = programs("uv run --odd one pytest");
         found.sort();
         assert_eq!(found, ["one", "pytest"]);
+    }
+
+    #[test]
+    fn what_is_executed_is_told_from_what_is_read() {
+        for (run, executed) in [
+            (&["sh", "tools/check.sh", "src/a.py"][..], &["sh", "tools/check.sh"][..]),
+            (&["python3", "-m", "py_compile", "app.py"], &["app.py", "py_compile", "python3"]),
+            (&["node", "tools/check.js", "index.js"], &["node", "tools/check.js"]),
+            (&["./tools/check", "src/a.py"], &["./tools/check"]),
+            (&["timeout", "60", "bash", "-e", "check.sh"], &["bash", "check.sh", "timeout"]),
+            (&["sh", "-c", "! grep -q broken note.txt"], &["grep", "sh"]),
+            (
+                &["sh", "-ec", "cd . && A=1 ./check.sh x;python3 tools/a.py b.py"],
+                &["./check.sh", "cd", "python3", "sh", "tools/a.py"],
+            ),
+            (&["bash", "-c", "if true; then . ./lib.sh; fi"], &[".", "./lib.sh", "bash", "fi", "true"]),
+            (&["ruff", "check", "src/a.py"], &["ruff"]),
+        ] {
+            let argv: Vec<String> = run.iter().map(ToString::to_string).collect();
+            let found: Vec<_> = executed_words(&argv).into_iter().collect();
+            assert_eq!(found, executed, "{run:?}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use probity_workspace::signing::signing_key;
 use probity_workspace::transparency_log::{self, BUNDLE_LOG, LogEntry};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 pub use probity_evidence::{DELTA_FILE, PRUNED_FILE};
@@ -339,7 +340,33 @@ pub fn check_proof(
     Some(proof.check(&stored.manifest.run_id, &stored.run_hash, trust, checkpoint))
 }
 
-/// Combines the verification of a bundle with further checks: of a proof, of a tree.
+/// Holds a bundle of the repository's evidence against its log: it must be what the log lists under the name of its
+/// directory. `None` if it is, or if the bundle is from elsewhere.
+pub fn check_listed(
+    workspace: &Workspace,
+    dir: &Path,
+    files: &BundleFiles,
+) -> Result<Option<BundleCheck>, ServiceError> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let name = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let is_own =
+        dir.parent().and_then(real).is_some_and(|above| real(&workspace.state.evidence()) == Some(above));
+    let stored = files.get(&b"manifest.json"[..]).and_then(|bytes| StoredManifest::parse(bytes).ok());
+    let Some(stored) = stored.filter(|_| is_own) else { return Ok(None) };
+    let is_it = |entry: &LogEntry| entry.name == name && entry.digest == stored.run_hash;
+    if stored.manifest.run_id == name && listed(workspace)?.iter().any(is_it) {
+        return Ok(None);
+    }
+    let code = ReasonCode::EvidenceNotOnChain;
+    Ok(Some(BundleCheck {
+        name: "log",
+        status: CheckStatus::Failed,
+        codes: BTreeSet::from([code.as_str().to_owned()]),
+        detail: format!("the log of this repository lists another bundle, or none, as {name}"),
+    }))
+}
+
+/// Combines the verification of a bundle with further checks: of a proof, of a tree, of the log.
 pub fn verification_answer(
     verification: &BundleVerification,
     further: impl IntoIterator<Item = BundleCheck>,

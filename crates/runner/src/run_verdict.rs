@@ -414,21 +414,12 @@ fn report_gate_inputs(
     let inputs = case.rules.exemptions.gate_inputs.get(&gate.id);
     let tools = probity_policy::StartedTools::of(&gate.run);
     for change in &verdict.delta {
-        let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
-        // A file that the command added did not exist when the inputs were looked up.
-        if is_input || gate.run.iter().any(|word| is_path_word(word, &change.path)) {
-            let detail = format!("gate `{}` executes it, or its command names it", gate.id);
-            say.note(ReasonCode::GateInputChanged, Some(&change.path), detail);
-        } else if let Some(tool) = tools.reader_of(&change.path) {
-            let detail = format!("gate `{}` runs `{tool}`, which reads it", gate.id);
+        let used = tools.use_of(inputs, &change.path, change.before.is_none());
+        if let Some(used) = used {
+            let detail = format!("gate `{}` {}", gate.id, used.describe());
             say.note(ReasonCode::GateInputChanged, Some(&change.path), detail);
         }
     }
-}
-
-/// Returns whether a word of a command line names this path.
-fn is_path_word(word: &str, path: &RepoPath) -> bool {
-    word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
 }
 
 /// New packages are exempt, but a gate may import them, so each import directory gets one note.

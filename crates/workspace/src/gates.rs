@@ -8,11 +8,12 @@ mod start_programs;
 pub use private_directory::PrivateDirectory;
 pub use start_programs::StartPrograms;
 
-use crate::exemptions::gate_inputs;
+use crate::exemptions::gate_inputs::{self, GateInputs};
 use crate::{ServiceError, Workspace};
 use probity_core::ReasonCode;
 use probity_evidence::{PlannedGate, Seal, SealedProgram};
-use probity_paths::RepoPath;
+use probity_paths::{RepoPath, Scope};
+use probity_policy::{InputUse, StartedTools};
 use probity_process::{Job, JobInput, JobOutcome, JobOutput, JobReport, ProcessEnvironment, Supervisor};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -37,6 +38,8 @@ pub struct GateResult {
     pub logs: Vec<GateLog>,
     /// The causes of failure, each with its code.
     pub troubles: Vec<(ReasonCode, String)>,
+    /// Changed files on which the result depends; empty in a governed run, which reports them itself.
+    pub changed_inputs: ChangedInputs,
 }
 
 /// The output of a gate on one stream.
@@ -66,6 +69,13 @@ impl GateLog {
 }
 
 impl GateResult {
+    /// Returns whether the gate was not run because what it would run has changed.
+    pub fn is_undecided(&self) -> bool {
+        self.troubles.iter().any(|(reason, _)| {
+            matches!(reason, ReasonCode::GateInputChanged | ReasonCode::GateProgramChanged)
+        })
+    }
+
     /// Returns whether the gate could not even start, which says nothing about the change.
     pub fn could_not_start(&self) -> bool {
         self.troubles.iter().any(|(reason, _)| *reason == ReasonCode::GateNotStarted)
@@ -98,14 +108,25 @@ pub struct GatePlace<'a> {
     pub changed_since_seal: Option<&'a BTreeSet<RepoPath>>,
 }
 
-/// What a gate was when its change was started in a shared tree.
+/// What a gate was before the change that it judges.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldGates<'a> {
-    pub programs: &'a StartPrograms,
-    /// The paths that changed since the start.
-    pub changed: &'a BTreeSet<RepoPath>,
+    /// The programs when the change was started in a shared tree; `None` if only the base commit is known.
+    pub programs: Option<&'a StartPrograms>,
+    pub changes: &'a HeldChanges,
+}
+
+/// What changed since a gate was what it should be.
+#[derive(Debug, Clone, Default)]
+pub struct HeldChanges {
+    /// The paths that changed, by any author.
+    pub changed: BTreeSet<RepoPath>,
+    /// Those of them that were not there before.
+    pub added: BTreeSet<RepoPath>,
     /// Those of them that the change did not declare.
-    pub undeclared: &'a BTreeSet<RepoPath>,
+    pub undeclared: BTreeSet<RepoPath>,
+    /// What the caller lets the change alter.
+    pub grants: Scope,
 }
 
 impl GatePlace<'_> {
@@ -127,11 +148,51 @@ impl GatePlace<'_> {
 }
 
 impl HeldGates<'_> {
+    /// Names the moment with which the present is compared.
+    fn since(&self) -> &'static str {
+        if self.programs.is_some() { "the change was started" } else { "the base commit" }
+    }
+
     /// Returns what to say if an input that the policy declares for a gate has changed.
     fn changed_input(&self, seal: &Seal, gate: &PlannedGate) -> Option<String> {
         let declared = seal.contents().gate_settings.get(&gate.id)?.declared_inputs.to_scope().ok()?;
-        let path = self.changed.iter().find(|path| declared.contains(path))?;
-        Some(format!("`{path}` has changed since the change was started, and the policy calls it an input"))
+        let HeldChanges { changed, grants, .. } = self.changes;
+        let path = changed.iter().find(|path| declared.contains(path) && !grants.contains(path))?;
+        Some(format!("`{path}` has changed since {}, and the policy calls it an input", self.since()))
+    }
+
+    /// Returns what to say if a program of a gate is a changed file of the tree. With the programs of the start this is
+    /// known from their digests.
+    fn changed_program(&self, root: &Path, programs: &[SealedProgram]) -> Option<String> {
+        let HeldChanges { changed, grants, .. } = self.changes;
+        let in_tree = |program: &SealedProgram| {
+            let below = Path::new(OsStr::from_bytes(program.path.as_bytes())).strip_prefix(root).ok()?;
+            RepoPath::parse(below.as_os_str().as_bytes()).ok()
+        };
+        let mut paths = programs.iter().filter(|_| self.programs.is_none()).filter_map(in_tree);
+        let path = paths.find(|path| changed.contains(path) && !grants.contains(path))?;
+        Some(format!("`{path}`, which it runs, has changed since {}", self.since()))
+    }
+
+    /// Returns how a gate depends on a changed path, and says so.
+    fn use_of<'t>(
+        &self,
+        tools: &'t StartedTools,
+        inputs: &BTreeSet<RepoPath>,
+        path: &RepoPath,
+    ) -> Option<(InputUse<'t>, String)> {
+        let used = tools.use_of(Some(inputs), path, self.changes.added.contains(path))?;
+        let since = self.since();
+        let detail = match used {
+            InputUse::Named => format!("`{path}`, which its command names, has changed since {since}"),
+            InputUse::Shadow => {
+                format!("`{path}` is new since {since}; the gate {}", used.describe())
+            }
+            InputUse::Module | InputUse::Read { .. } => {
+                format!("`{path}` has changed since {since}; the gate {}", used.describe())
+            }
+        };
+        Some((used, detail))
     }
 }
 
@@ -214,6 +275,7 @@ fn skipped_result(gate: &PlannedGate, why: &str) -> GateResult {
         duration_ms: 0,
         logs: Vec::new(),
         troubles: vec![(ReasonCode::GateSkipped, why.into())],
+        changed_inputs: ChangedInputs::default(),
     }
 }
 
@@ -232,6 +294,7 @@ fn run_one(
         Ok(prepared) => prepared,
         Err((reason, detail)) => return not_started(gate, reason, &detail),
     };
+    let changed_inputs = prepared.changed_inputs.clone();
     let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
     let started = files.and_then(|files| {
         let python_cache = PrivateDirectory::create(root, folder)?;
@@ -264,6 +327,7 @@ fn run_one(
         duration_ms: ended.duration_ms,
         logs,
         troubles,
+        changed_inputs,
     }
 }
 
@@ -271,6 +335,7 @@ fn run_one(
 struct PreparedGate {
     argv: Vec<OsString>,
     environment: ProcessEnvironment,
+    changed_inputs: ChangedInputs,
 }
 
 impl PreparedGate {
@@ -285,14 +350,15 @@ impl PreparedGate {
         let extra = settings.map_or(&[][..], |settings| &settings.env);
         let environment = ProcessEnvironment::allow_listed(extra);
         // The one who finishes may have another search path than the one who started.
-        let search_path = match held {
-            Some(held) => held.programs.search_path().to_owned(),
+        let search_path = match held.and_then(|held| held.programs) {
+            Some(programs) => programs.search_path().to_owned(),
             None => environment.get("PATH").unwrap_or_default().to_owned(),
         };
         let file_root = place.confinement.map_or(Path::new("/"), GateConfinement::file_root);
         let found = gate_inputs::look_up(file_root, place.root, gate, &search_path, &BTreeSet::new());
-        let sealed = match held {
-            Some(held) => Some((held.programs.of_gate(&gate.id).to_vec(), "the change was started")),
+        let started = held.and_then(|held| held.programs);
+        let sealed = match started {
+            Some(programs) => Some((programs.of_gate(&gate.id).to_vec(), "the change was started")),
             None => place.changed_since_seal.map(|_| {
                 let programs = settings.map_or_else(Vec::new, |settings| settings.programs.clone());
                 (programs, "the run was sealed")
@@ -304,17 +370,14 @@ impl PreparedGate {
             check_programs(&sealed, &found, since)
                 .map_err(|detail| (ReasonCode::GateProgramChanged, detail))?;
         }
-        // A run fails for a change outside of its scope. Here somebody else may have made it, but the gate cannot be believed.
-        let is_output = |path: &RepoPath| {
-            let outputs = seal.contents().gate_settings.values().map(|settings| settings.outputs.to_scope());
-            outputs.flatten().any(|scope| scope.contains(path))
-        };
-        let is_named = |path: &&RepoPath| found.inputs.contains(*path) && !is_output(path);
-        let named = held.and_then(|held| held.undeclared.iter().find(is_named));
-        if let Some(path) = named {
-            let detail =
-                format!("`{path}`, which its command names, has changed since the change was started");
-            return Err((ReasonCode::GateInputChanged, detail));
+        let mut changed_inputs = ChangedInputs::default();
+        if let Some(held) = held {
+            let programs = gate_inputs::without_gate_outputs(seal, place.root, found.programs.clone());
+            if let Some(detail) = held.changed_program(place.root, &programs) {
+                return Err((ReasonCode::GateProgramChanged, detail));
+            }
+            changed_inputs = ChangedInputs::of(seal, gate, &held, &found)
+                .map_err(|detail| (ReasonCode::GateInputChanged, detail))?;
         }
         let mut argv: Vec<OsString> = gate.run.iter().map(Into::into).collect();
         let own = found.found_program;
@@ -322,7 +385,56 @@ impl PreparedGate {
         if let Some((name, own)) = argv.first_mut().zip(own) {
             *name = own.into();
         }
-        Ok(Self { argv, environment: environment.with("PATH", path) })
+        Ok(Self { argv, environment: environment.with("PATH", path), changed_inputs })
+    }
+}
+
+/// The changed files on which the result of a gate depends, although it may run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangedInputs {
+    /// Those that nobody declared or granted.
+    pub undeclared: BTreeSet<RepoPath>,
+    /// What to say of each of them.
+    pub details: Vec<String>,
+}
+
+impl ChangedInputs {
+    /// Collects the changed inputs of a gate, or says which decides what it runs without being declared: in a shared tree
+    /// somebody else may have made that change, and in a pull request its author did, but the gate cannot be believed.
+    fn of(
+        seal: &Seal,
+        gate: &PlannedGate,
+        held: &HeldGates<'_>,
+        looked_up: &GateInputs,
+    ) -> Result<Self, String> {
+        let outputs = seal.contents().gate_settings.values().map(|settings| settings.outputs.to_scope());
+        let outputs: Vec<Scope> = outputs.flatten().collect();
+        let tools = StartedTools::of(&gate.run);
+        let executed = probity_policy::executed_words(&gate.run);
+        // A file that a command names and only reads is what it judges, so a pull request may change it. In a shared tree the
+        // declared scope says whether this change may.
+        let is_judged = |used: InputUse<'_>, path: &RepoPath| {
+            let is_word = |word: &String| word.trim_start_matches("./").as_bytes() == path.as_bytes();
+            used == InputUse::Named && !looked_up.executed.contains(path) && !executed.iter().any(is_word)
+        };
+        let HeldChanges { changed, undeclared, grants, .. } = held.changes;
+        let mut found = Self::default();
+        for path in changed.iter().filter(|path| !outputs.iter().any(|scope| scope.contains(path))) {
+            let Some((used, detail)) = held.use_of(&tools, &looked_up.inputs, path) else { continue };
+            let is_judged = is_judged(used, path);
+            if undeclared.contains(path) && !grants.contains(path) {
+                if used.decides() && !(is_judged && held.programs.is_none()) {
+                    return Err(detail);
+                }
+                if !is_judged {
+                    found.undeclared.insert(path.clone());
+                }
+            }
+            if !is_judged {
+                found.details.push(detail);
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -386,6 +498,7 @@ fn not_started(gate: &PlannedGate, reason: ReasonCode, detail: &str) -> GateResu
         duration_ms: 0,
         logs: Vec::new(),
         troubles: vec![(reason, detail.to_owned())],
+        changed_inputs: ChangedInputs::default(),
     }
 }
 

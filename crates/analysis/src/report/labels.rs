@@ -1,6 +1,6 @@
 //! Labels for people: names of families, notes and numbers.
 
-use crate::facts::{FileNote, SourceRange};
+use crate::facts::SourceRange;
 use crate::finding::{CodeLocation, Finding, FindingFamily, Severity};
 use crate::health::HealthDimension;
 use crate::run::AnalysisRun;
@@ -71,21 +71,6 @@ pub(super) const fn dimension(dimension: HealthDimension) -> &'static str {
         HealthDimension::Dependencies => "Dependencies",
         HealthDimension::DeadCode => "Dead code",
         HealthDimension::Readability => "Readability",
-    }
-}
-
-pub(super) const fn note_text(note: FileNote) -> &'static str {
-    match note {
-        FileNote::UnknownLanguage => "no language is known for the name",
-        FileNote::TooLarge => "larger than the limit",
-        FileNote::Binary => "not text",
-        FileNote::Generated => "generated or vendored",
-        FileNote::Excluded => "excluded by the settings",
-        FileNote::TooHard => "the parser needed too many steps",
-        FileNote::BadFacts => "its cached facts were damaged",
-        FileNote::NotUtf8 => "read, with bytes that are no UTF-8",
-        FileNote::SyntaxErrors => "read, but for places that do not parse",
-        FileNote::UnknownSyntax => "read, but for syntax that the parser does not know",
     }
 }
 

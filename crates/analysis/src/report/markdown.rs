@@ -157,7 +157,7 @@ fn not_analyzed(run: &AnalysisRun) -> Option<String> {
     let mut reasons: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
     for file in run.files.iter().filter(|file| !file.is_analyzed()) {
         for note in &file.notes {
-            let reason = reasons.entry(labels::note_text(*note)).or_default();
+            let reason = reasons.entry(note.label()).or_default();
             reason.0 += 1;
             if reason.1.len() < 3 {
                 reason.1.insert(file.path.to_string());

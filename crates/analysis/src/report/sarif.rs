@@ -210,7 +210,7 @@ fn notification(file: &RunFile, note: FileNote) -> SarifNotification<'_> {
         descriptor: Some(SarifDescriptor { id: note.as_str() }),
         level: if note.is_skip() { "note" } else { "warning" },
         locations: vec![SarifLocation { physical_location: place, ..SarifLocation::default() }],
-        message: text(format!("{}: {}", file.path, labels::note_text(note))),
+        message: text(format!("{}: {}", file.path, note.label())),
     }
 }
 

@@ -47,6 +47,8 @@ pub struct PipelineRange {
     /// The name that led to it: a branch, a commit or `HEAD^1`.
     pub base_name: String,
     pub base_rule: PipelineBaseRule,
+    /// The commit whose policy judges: the tip of the branch that the change goes to.
+    pub policy_from: String,
     /// The commit that is checked out.
     pub head: String,
 }

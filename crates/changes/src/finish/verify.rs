@@ -11,12 +11,14 @@ use probity_contract::claims::{ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{ChangeReview, NewFinding};
 use probity_contract::receipt::MAX_SHOWN_FINDINGS;
 use probity_contract::{DeltaVerdict, EvaluationOutcome, IntentState, PatchIntent};
+use probity_intents::hygiene::{DirtyEntry, DirtyStatus};
 use probity_intents::{ScopeCheck, ScopeEntrySet, ScopeRelation};
-use probity_paths::RepoPath;
+use probity_paths::{RepoPath, Scope};
 use probity_quality::analyze;
 use probity_quality::contract::policy_gates::{GateAnswers, HeldChange};
 use probity_quality::contract::{self as judge, BaselineFile};
 use probity_snapshot::git::GITLINK_MODE;
+use probity_workspace::gates::HeldChanges;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
@@ -39,14 +41,21 @@ impl FinishHandler<'_> {
     ) -> Result<GateAnswers, ServiceError> {
         let held = self.programs.clone().map(|programs| {
             let since = scene.changes.dirty_paths.values().filter(|dirt| !dirt.is_unchanged_since_start);
-            let changed: BTreeSet<RepoPath> = since.map(|dirt| dirt.entry.path.clone()).collect();
+            let since: Vec<&DirtyEntry> = since.map(|dirt| &dirt.entry).collect();
             let scope = &self.intent.scope;
             let is_outside = |path: &&RepoPath| {
                 let path = self.frame.to_repo_path(path);
                 scope.relation(path.as_bytes()) == ScopeRelation::Outside
             };
-            let undeclared = changed.iter().filter(is_outside).cloned().collect();
-            HeldChange { programs, changed, undeclared }
+            let is_added = |entry: &&&DirtyEntry| entry.status == DirtyStatus::Added;
+            let changed: BTreeSet<RepoPath> = since.iter().map(|entry| entry.path.clone()).collect();
+            let changes = HeldChanges {
+                added: since.iter().filter(is_added).map(|entry| entry.path.clone()).collect(),
+                undeclared: changed.iter().filter(is_outside).cloned().collect(),
+                changed,
+                grants: Scope::default(),
+            };
+            HeldChange { programs: Some(programs), changes }
         });
         let skip = self.request.skip_gates;
         let choice = judge::GateChoice { skip, held, ..judge::GateChoice::default() };

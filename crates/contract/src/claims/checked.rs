@@ -264,6 +264,7 @@ mod tests {
             result,
             required: true,
             detail: String::new(),
+            changed_inputs: BTreeSet::new(),
         };
         for (outcome, verdict, because) in [
             (GateOutcome::Failed, "false", "gate unit failed"),

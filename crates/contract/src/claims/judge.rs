@@ -274,7 +274,8 @@ impl ClaimJudge<'_> {
     }
 }
 
-const NOT_RUN_OUTCOMES: &[GateOutcome] = &[GateOutcome::Skipped, GateOutcome::NotRun];
+const NOT_RUN_OUTCOMES: &[GateOutcome] =
+    &[GateOutcome::Skipped, GateOutcome::NotRun, GateOutcome::Unverified];
 
 fn ids(gates: &[&GateFact], outcomes: &[GateOutcome]) -> BTreeSet<ScopeEntry> {
     gates

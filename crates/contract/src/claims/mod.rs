@@ -102,6 +102,8 @@ probity_core::word_enum! {
         Skipped = "skipped",
         /// Nobody ran it.
         NotRun = "not_run",
+        /// It was not run, because the change itself decides what it would run.
+        Unverified = "unverified",
     }
 }
 
@@ -117,9 +119,12 @@ pub struct GateFact {
     /// True if the change needs the gate to pass.
     #[serde(default = "yes")]
     pub required: bool,
-    /// Explanation if it did not pass.
+    /// Explanation if it did not pass, and changed files on which its result depends.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// The changed files that decide what it runs, unless they were declared or granted.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub changed_inputs: BTreeSet<RepoPath>,
 }
 
 fn yes() -> bool {
@@ -129,7 +134,7 @@ fn yes() -> bool {
 impl GateFact {
     /// Returns true if the gate neither passed nor failed.
     pub const fn is_open(&self) -> bool {
-        matches!(self.result, GateOutcome::Skipped | GateOutcome::NotRun)
+        matches!(self.result, GateOutcome::Skipped | GateOutcome::NotRun | GateOutcome::Unverified)
     }
 }
 
@@ -137,7 +142,7 @@ impl GateOutcome {
     pub const fn label(self) -> &'static str {
         match self {
             Self::NotRun => "not run",
-            Self::Passed | Self::Failed | Self::Skipped => self.as_str(),
+            Self::Passed | Self::Failed | Self::Skipped | Self::Unverified => self.as_str(),
         }
     }
 }

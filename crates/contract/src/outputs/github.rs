@@ -111,8 +111,13 @@ pub fn github_annotations(review: &ChangeReview) -> String {
         let file = property(&path.to_string());
         lines.push(format!("::error file={file},title=Probity scope::this path was not declared"));
     }
-    for gate in review.gates.iter().filter(|gate| gate.result == GateOutcome::Failed) {
-        let level = if gate.required { "error" } else { "warning" };
+    let is_told = |gate: &&GateFact| {
+        matches!(gate.result, GateOutcome::Failed | GateOutcome::Unverified)
+            || !gate.changed_inputs.is_empty()
+    };
+    for gate in review.gates.iter().filter(is_told) {
+        let is_error = gate.required && gate.result == GateOutcome::Failed;
+        let level = if is_error { "error" } else { "warning" };
         let title = property(&format!("Probity gate {}", gate.id));
         lines.push(format!("::{level} title={title}::{}", data(&gate.detail)));
     }

@@ -34,11 +34,12 @@ pub(super) fn outcome_of(
     proposal: &DeltaProposal<'_>,
     outcome: &CandidateOutcome,
 ) -> ProposalOutcome {
-    let item = outcome.item.and_then(|item| ledger.item(item));
+    // A view of the item would list all its sources for each outcome.
+    let id = outcome.item.and_then(|item| ledger.assigned_id(item));
     ProposalOutcome {
         seq: Some(outcome.seq.get()),
-        item: item.as_ref().map(|item| item.handle.to_owned()),
-        id: item.map(|item| item.id),
+        item: outcome.item.filter(|_| id.is_some()).map(|item| ledger.handle(item).to_owned()),
+        id,
         ..outcome_of_verdict(proposal, outcome.verdict)
     }
 }

@@ -82,7 +82,7 @@ impl TargetResolver {
 
     /// Remembers the subjects of a sentence.
     pub(super) fn hear(&mut self, sentence: &str) {
-        self.heard.append(&mut stems(sentence));
+        self.heard.extend(stems(sentence));
     }
 
     /// Returns the candidates for a claim: none if its target is unknown or it changes nothing.
@@ -108,7 +108,15 @@ impl TargetResolver {
             TurnClaim::Contrast { new, old } => self.put_in_place_of(&new, &old, name),
             claim => self.drafts(claim, name),
         };
+        self.forget_oldest();
         Self::sourced(drafts, name, range)
+    }
+
+    /// Keeps the work for each claim bounded in a turn that adds many items.
+    fn forget_oldest(&mut self) {
+        if self.known.len() >= 2 * MAX_KNOWN {
+            self.known.drain(..self.known.len() - MAX_KNOWN);
+        }
     }
 
     /// Returns deltas with their source, each with its own key.
@@ -677,5 +685,27 @@ impl KnownItem {
         summary.clone_into(&mut self.summary);
         self.stems = stems(summary);
         self.is_revised = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each claim is compared with all known items, so their number decides the time for a turn.
+    #[test]
+    fn a_turn_with_many_statements_does_not_compare_each_with_all() {
+        let mut targets = TargetResolver::of(&Ledger::default(), &[], &[]);
+        let mut n_compared = 0;
+        for n in 0..10 * MAX_KNOWN {
+            let name = TargetName { turn: "t", n };
+            let task = TurnClaim::Task(format!("Write chapter{n}"));
+            assert_eq!(targets.candidates(task, name, &(0..1)).len(), 1);
+            n_compared += targets.known.len();
+        }
+        assert!(n_compared <= 10 * MAX_KNOWN * 2 * MAX_KNOWN, "{n_compared}");
+        // What was said last can still be meant.
+        let last = TurnClaim::Task(format!("Write chapter{}", 10 * MAX_KNOWN - 1));
+        assert!(targets.known.last().is_some_and(|known| Some(known.summary.as_str()) == last.summary()));
     }
 }

@@ -4,7 +4,7 @@ use crate::answer::CommandAnswer;
 use crate::commands::analysis::with_progress;
 use crate::commands::contract::{StrictnessWord, append_summary, show, show_notes, write_file};
 use crate::commands::merge_audit;
-use crate::ui;
+use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::merge_audit::{AuditOutcome, MergeAuditRangeAnswer};
 use probity_api::quality::{PipelineAnswer, PipelineRange, PipelineService};
@@ -14,14 +14,15 @@ use probity_quality::contract::tree_verification::{ComparisonBase, VerifyOptions
 use probity_quality::contract::{self as patch, ContractVerification, GateChoice};
 use probity_quality::pipeline::{self, PipelineVariables};
 use probity_workspace::{ServiceError, Workspace};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Judge the change that a pipeline has checked out
 ///
 /// Base and head are found from the variables of GitHub Actions, GitLab CI, Bitbucket, Azure Pipelines, Buildkite,
 /// Travis, Woodpecker and Jenkins; elsewhere the base is where the checkout left the default branch of `origin`. The
-/// policy is that of the base, so a change cannot loosen its own rules. On GitHub, findings are printed as annotations
-/// and the summary is added to the page of the job.
+/// policy is that of the branch that the change goes to, so a change cannot loosen its own rules. On GitHub, findings
+/// are printed as annotations and the summary is added to the page of the job.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity ci\n  probity ci --sarif probity.sarif --junit probity.xml\n  \
                         probity ci --base origin/main --claims")]
@@ -58,6 +59,10 @@ pub(crate) struct CiArgs {
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
 
+    /// Let the change alter files that decide what a gate runs (a pattern; may be given several times)
+    #[arg(long, value_name = "PATTERN")]
+    grant: Vec<OsString>,
+
     /// Skip the gates of the policy; the verdict says so
     #[arg(long)]
     skip_gates: bool,
@@ -74,9 +79,11 @@ pub(crate) fn ci(workspace: &Workspace, arguments: CiArgs) -> Result<CommandAnsw
     let merges = if arguments.skip_merges { None } else { audited_merges(workspace, &range)? };
     let options = VerifyOptions {
         against: Some(ComparisonBase::Revision(range.base.clone())),
+        policy_from: Some(range.policy_from.clone()),
         text: said.text.filter(|_| arguments.claims),
         strictness: arguments.strictness.map(Into::into),
         gates: GateChoice { skip: arguments.skip_gates, profile: arguments.profile, tier: None, held: None },
+        grants: caller_location::grants(workspace, &arguments.grant)?,
         all_findings: arguments.sarif.is_some(),
         ..VerifyOptions::default()
     };

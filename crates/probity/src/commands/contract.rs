@@ -132,6 +132,10 @@ pub(crate) struct ComparisonArgs {
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
 
+    /// Let the change alter files that decide what a gate runs (a pattern; may be given several times)
+    #[arg(long, value_name = "PATTERN")]
+    grant: Vec<OsString>,
+
     /// Skip the gates of the policy; the verdict says so
     #[arg(long)]
     skip_gates: bool,
@@ -235,7 +239,7 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
         strictness: arguments.strictness.map(Into::into),
         severity_floor: arguments.severity_floor,
         all_findings: arguments.sarif.is_some(),
-        ..verify_options(arguments.comparison)?
+        ..verify_options(workspace, arguments.comparison)?
     };
     let ContractVerification { mut answer, review, verified } =
         with_progress(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
@@ -290,7 +294,7 @@ fn show_merges(
 
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<CommandAnswer, ServiceError> {
     let ClaimsCommand::Check(comparison) = command;
-    let options = verify_options(*comparison)?;
+    let options = verify_options(workspace, *comparison)?;
     let checked = with_progress(|watch| patch::check_claims(workspace, &options, watch))?;
     let answer = &checked.answer;
     for claim in &checked.claims {
@@ -349,7 +353,7 @@ fn show_claim(claim: &CheckedClaim) {
 /// Maximum length of a claim and its reason on one terminal line, beside the verdict.
 const MAX_LINE_CHARS: usize = 64;
 
-fn verify_options(comparison: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
+fn verify_options(workspace: &Workspace, comparison: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
     let against =
         comparison.base.map(ComparisonBase::Revision).or(comparison.before.map(ComparisonBase::Run));
     let claims = comparison.claim.iter().map(|text| parse_claim(text)).collect::<Result<_, _>>()?;
@@ -360,7 +364,9 @@ fn verify_options(comparison: ComparisonArgs) -> Result<VerifyOptions, ServiceEr
         tier: comparison.tier,
         held: None,
     };
-    Ok(VerifyOptions { against, after: comparison.after, claims, text, gates, ..VerifyOptions::default() })
+    let grants = caller_location::grants(workspace, &comparison.grant)?;
+    let after = comparison.after;
+    Ok(VerifyOptions { against, after, claims, text, gates, grants, ..VerifyOptions::default() })
 }
 
 /// Parses a claim as typed: a single word, or a JSON object.
@@ -496,7 +502,7 @@ fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
         let word = match gate.result {
             GateOutcome::Passed => ui::good(word),
             GateOutcome::Failed => ui::bad(word),
-            GateOutcome::Skipped | GateOutcome::NotRun => ui::warn(word),
+            GateOutcome::Skipped | GateOutcome::NotRun | GateOutcome::Unverified => ui::warn(word),
         };
         ui::print(format_args!("  gate {:<19}{word}  {}", gate.id, ui::dim(&gate.detail)));
         for (_, words) in last_words.iter().filter(|(id, _)| *id == gate.id) {

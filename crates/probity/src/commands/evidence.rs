@@ -158,15 +158,17 @@ pub(crate) fn evidence(
         }
         EvidenceCommand::Verify { bundle, trust, tree, proof, checkpoint } => {
             let dir = bundles::locate(&workspace, &bundle)?;
-            let trust = match (trust, workspace()) {
+            let here = workspace().ok();
+            let trust = match (trust, &here) {
                 (Some(file), _) => bundles::read_trust(Some(&file))?,
                 // A bundle of this repository, if signed, must be signed with the repository's key.
-                (None, Ok(here)) if dir.starts_with(here.state.evidence()) => bundles::own_trust(&here)?,
+                (None, Some(here)) if dir.starts_with(here.state.evidence()) => bundles::own_trust(here)?,
                 (None, _) => bundles::read_trust(None)?,
             };
             let proof = proof.as_deref().map(log_proofs::read_proof).transpose()?;
             let checkpoint = checkpoint.as_deref().map(log_proofs::read_checkpoint).transpose()?;
-            verify(&dir, &trust, tree.as_deref(), proof.as_ref(), checkpoint.as_ref())
+            let demands = BundleDemands { tree, proof, checkpoint };
+            verify(here.as_ref(), &dir, &trust, &demands)
         }
         EvidenceCommand::Chain { trust } => chain(&workspace()?, trust.as_deref()),
         EvidenceCommand::Export { run, format } => export(&workspace()?, &run, format),
@@ -282,20 +284,34 @@ fn show(workspace: &Workspace, run: &str) -> Result<CommandAnswer, ServiceError>
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
+/// What a bundle is held against besides itself.
+struct BundleDemands {
+    tree: Option<PathBuf>,
+    proof: Option<InclusionProof>,
+    checkpoint: Option<SignedCheckpoint>,
+}
+
 fn verify(
+    workspace: Option<&Workspace>,
     dir: &Path,
     trust: &TrustRequirements,
-    tree: Option<&Path>,
-    proof: Option<&InclusionProof>,
-    checkpoint: Option<&SignedCheckpoint>,
+    demands: &BundleDemands,
 ) -> Result<CommandAnswer, ServiceError> {
     let phase = meter().begin("checking the bundle");
     let (verification, files) = bundles::verify(dir, trust)?;
-    let tree = tree.map(|tree| bundles::check_tree(&files, tree)).transpose()?;
+    let tree = demands.tree.as_deref().map(|tree| bundles::check_tree(&files, tree)).transpose()?;
+    // The log lists the hash of a whole bundle: one that is damaged is not among it either, and says so itself.
+    let listed = workspace
+        .filter(|_| bundles::is_sound(&verification))
+        .map(|here| bundles::check_listed(here, dir, &files))
+        .transpose()?
+        .flatten();
     drop(phase);
-    let proven = proof.and_then(|proof| bundles::check_proof(&files, proof, trust, checkpoint));
-    let answer =
-        bundles::verification_answer(&verification, proven.into_iter().chain(tree.map(|it| it.check())));
+    let BundleDemands { proof, checkpoint, .. } = demands;
+    let proven =
+        proof.as_ref().and_then(|proof| bundles::check_proof(&files, proof, trust, checkpoint.as_ref()));
+    let further = proven.into_iter().chain(tree.map(|it| it.check())).chain(listed);
+    let answer = bundles::verification_answer(&verification, further);
     ui::print(format_args!("{} {}", ui::bold("bundle"), crate::relative_to_cwd(dir).display()));
     let n_required = n_required_gates(&files, trust);
     answer.checks.iter().for_each(|check| show_check(check, n_required));

@@ -1,6 +1,7 @@
 //! Attempts to change what a gate runs, so that a broken tree passes (law 8).
 
 use crate::repo::{Outcome, Repo, has};
+use std::process::Command;
 
 /// A repository with one gate, and with `[workspace]` rules; everything is committed.
 fn repo_with(gate: &str, workspace: &str, files: &[(&str, &str)]) -> Repo {
@@ -212,4 +213,231 @@ fn a_build_output_that_git_tracks_is_judged() {
     let repo =
         repo_with("run = [\"true\"]", "build_outputs = [\"gen/**\"]", &[("gen/code.py", "safe = True\n")]);
     repo.run("echo 'safe = False' > gen/code.py").is_out(&["gen/code.py"]);
+}
+
+/// A repository with a gate, and a branch with one commit on which a script worked.
+fn pull_request(gate: &str, files: &[(&str, &str)], script: &str) -> Repo {
+    let repo = repo_with(gate, "", files);
+    repo.sh("git switch -q -c change");
+    repo.sh(script);
+    repo.sh("git add -A && git commit -q -m change");
+    repo
+}
+
+fn ci(repo: &Repo, options: &[&str]) -> Outcome {
+    repo.ask(&[&["ci", "--base", "main"], options].concat())
+}
+
+fn gate_of(outcome: &Outcome) -> &serde_json::Value {
+    &outcome.json["contract"]["gate_results"][0]
+}
+
+/// The answer says that the gate was not run because of `path`, which is no pass and in `strict` a violation, and a person
+/// can let it through.
+fn is_not_believed(repo: &Repo, path: &str) {
+    let outcome = ci(repo, &[]);
+    let contract = &outcome.json["contract"];
+    assert_eq!(outcome.exit_code, Some(3), "{path}: {:#}", outcome.json);
+    assert_eq!(
+        (&contract["status"], &contract["reason"]),
+        (&"unverified".into(), &"gate_inputs_changed".into())
+    );
+    assert!(contract["next_step"].as_str().is_some_and(|step| step.contains("--grant")), "{contract:#}");
+    assert_eq!(gate_of(&outcome)["result"], "unverified", "{contract:#}");
+    let detail = gate_of(&outcome)["detail"].as_str().unwrap_or_default();
+    assert!(detail.contains(&format!("`{path}`")) && detail.contains("since the base commit"), "{detail}");
+    let strict = ci(repo, &["--strictness", "strict"]);
+    assert_eq!((strict.exit_code, &strict.json["contract"]["status"]), (Some(1), &"violated".into()));
+    let granted = ci(repo, &["--grant", path]);
+    assert_eq!(gate_of(&granted)["result"], "passed", "{:#}", granted.json);
+    assert_eq!(granted.exit_code, Some(0), "{:#}", granted.json);
+}
+
+#[test]
+fn a_pull_request_that_rewrites_what_its_gate_runs_is_not_believed() {
+    let script = [("tools/check.sh", "exit 1\n")];
+    let program = [("tools/check.sh", "#!/bin/sh\nexit 1\n")];
+    for (gate, files, change, path) in [
+        ("run = [\"sh\", \"tools/check.sh\"]", &script[..], "echo exit 0 > tools/check.sh", "tools/check.sh"),
+        (
+            "run = [\"sh\", \"-c\", \"cd . && . ./tools/check.sh\"]",
+            &script,
+            "echo true > tools/check.sh",
+            "tools/check.sh",
+        ),
+        (
+            "run = [\"./tools/check.sh\"]",
+            &program,
+            "printf '#!/bin/sh\\nexit 0\\n' > tools/check.sh",
+            "tools/check.sh",
+        ),
+        (
+            "run = [\"timeout\", \"60\", \"./tools/check.sh\"]",
+            &program,
+            "printf '#!/bin/sh\\nexit 0\\n' > tools/check.sh",
+            "tools/check.sh",
+        ),
+        // A link in front of the script.
+        (
+            "run = [\"sh\", \"tools/check.sh\"]",
+            &script,
+            "echo exit 0 > src/ok.sh; ln -sf ../src/ok.sh tools/check.sh",
+            "{src/ok.sh,tools/check.sh}",
+        ),
+        // What the policy calls an input.
+        ("run = [\"true\"]\ninputs = [\"rules/**\"]", &[("rules/a", "1\n")], "echo 2 > rules/a", "rules/a"),
+    ] {
+        let repo = pull_request(gate, files, change);
+        if path.starts_with('{') {
+            let outcome = ci(&repo, &[]);
+            assert_eq!((outcome.exit_code, &gate_of(&outcome)["result"]), (Some(3), &"unverified".into()));
+            continue;
+        }
+        is_not_believed(&repo, path);
+        let verified = repo.ask(&["contract", "verify", "--base", "main"]);
+        assert_eq!(verified.exit_code, Some(3), "{:#}", verified.json);
+        let relaxed = ci(&repo, &["--strictness", "relaxed"]);
+        assert_eq!(relaxed.json["contract"]["let_through"], serde_json::json!(["gate_inputs_changed"]));
+    }
+    // A file that the command names for its program to read is what the gate judges.
+    let reads = "run = [\"sh\", \"-c\", \"! grep -q broken docs/d.md\"]";
+    for (text, exit_code) in [("fine", 0), ("broken", 1)] {
+        let repo = pull_request(reads, &[], &format!("echo {text} > docs/d.md"));
+        assert_eq!(ci(&repo, &["--strictness", "strict"]).exit_code, Some(exit_code), "{text}");
+    }
+    // The gate still judges a change of anything else.
+    let repo = pull_request("run = [\"sh\", \"tools/check.sh\"]", &script, "echo '# x' >> docs/d.md");
+    let outcome = ci(&repo, &[]);
+    assert_eq!((outcome.exit_code, &gate_of(&outcome)["result"]), (Some(1), &"failed".into()));
+}
+
+#[test]
+fn a_pull_request_is_told_which_files_its_gates_read_by_themselves() {
+    if !has("make") {
+        return probity_testkit::skip!("make is not installed");
+    }
+    let files = [("Makefile", "test:\n\tfalse\n")];
+    let change = "printf 'test:\\n\\ttrue\\n' > Makefile";
+    let repo = pull_request("run = [\"make\", \"-s\", \"test\"]", &files, change);
+    let outcome = ci(&repo, &[]);
+    assert_eq!(
+        (outcome.exit_code, &gate_of(&outcome)["result"]),
+        (Some(0), &"passed".into()),
+        "{:#}",
+        outcome.json
+    );
+    assert_eq!(gate_of(&outcome)["changed_inputs"], serde_json::json!(["Makefile"]));
+    assert!(
+        gate_of(&outcome)["detail"].as_str().is_some_and(|it| it.contains("`Makefile`")),
+        "{:#}",
+        outcome.json
+    );
+    assert_eq!(outcome.json["contract"]["let_through"], serde_json::json!(["gate_inputs_changed"]));
+    let strict = ci(&repo, &["--strictness", "strict"]);
+    assert_eq!(
+        (strict.exit_code, &strict.json["contract"]["reason"]),
+        (Some(1), &"gate_inputs_changed".into())
+    );
+    assert_eq!(ci(&repo, &["--strictness", "strict", "--grant", "Makefile"]).exit_code, Some(0));
+}
+
+#[test]
+fn a_new_module_in_the_place_of_one_that_a_gate_imports_is_told_and_not_believed() {
+    if !has("python3") {
+        return probity_testkit::skip!("python3 is not installed");
+    }
+    let check = "import json, rules\nraise SystemExit(json.loads('1') if rules.STRICT else 0)\n";
+    let files = [("tools/check.py", check), ("tools/rules.py", "STRICT = True\n")];
+    let script = "run = [\"python3\", \"tools/check.py\"]";
+    let module = [("check.py", "raise SystemExit(1)\n"), ("tools/check.py", check)];
+    let unittest = "run = [\"python3\", \"-m\", \"unittest\", \"-q\"]";
+    let test =
+        [("test_a.py", "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.fail()\n")];
+    for (gate, files, change, path) in [
+        // A module of the standard library, of the program itself, one that the command names, and the tool.
+        (script, &files[..], "echo 'loads = int; loads = lambda it: 0' > tools/json.py", "tools/json.py"),
+        (
+            script,
+            &files,
+            "mkdir tools/rules; echo 'STRICT = False' > tools/rules/__init__.py",
+            "tools/rules/__init__.py",
+        ),
+        (
+            "run = [\"python3\", \"-m\", \"check\"]",
+            &module,
+            "mkdir check; touch check/__init__.py check/__main__.py",
+            "check/__init__.py",
+        ),
+        (
+            unittest,
+            &test,
+            "mkdir unittest; touch unittest/__init__.py unittest/__main__.py",
+            "unittest/__init__.py",
+        ),
+    ] {
+        let honest = repo_with(gate, "", files);
+        run_everywhere(&honest, "true").fails_with("GATE.FAILED");
+        tells(&run_everywhere(&honest, change), path);
+        let request = pull_request(gate, files, change);
+        let outcome = ci(&request, &[]);
+        assert_eq!(
+            (outcome.exit_code, &gate_of(&outcome)["result"]),
+            (Some(3), &"unverified".into()),
+            "{path}: {:#}",
+            outcome.json
+        );
+        // Somebody else's new module in a shared tree.
+        let shared = repo_with(gate, "", files);
+        shared.ask(&["start", "src/a.py", "--intent", "x"]);
+        shared.sh("echo '# more' >> src/a.py");
+        shared.sh(change);
+        let finished = shared.ask(&["finish"]);
+        assert_eq!(finished.exit_code, Some(1), "{path}: {:#}", finished.json);
+        assert!(finished.json["failed_gates"].to_string().contains(path), "{path}: {:#}", finished.json);
+    }
+}
+
+#[test]
+fn a_pull_request_from_an_old_commit_does_not_bring_back_the_old_policy() {
+    let repo = Repo::new();
+    repo.sh("git switch -q -c change && git switch -q main");
+    repo.write("probity.toml", "[[gate]]\nid = \"check\"\nrun = [\"false\"]\n");
+    repo.sh("git add -A && git commit -q -m policy && git update-ref refs/remotes/origin/main main");
+    repo.sh("git switch -q change && echo '# x' >> docs/d.md && git commit -q -a -m change");
+    let output = Command::new("git").args(["rev-parse", "main~1"]).current_dir(repo.path()).output();
+    let old = String::from_utf8(output.expect("git starts").stdout).expect("text");
+    let target = [
+        ("GITLAB_CI", "true"),
+        ("CI_MERGE_REQUEST_DIFF_BASE_SHA", old.trim()),
+        ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main"),
+    ];
+    for (arguments, variables) in [
+        (&["ci", "--json"][..], &[][..]),
+        (&["ci", "--json"], &target),
+        (&["ci", "--json", "--base", "main"], &[]),
+    ] {
+        let output = repo.probity(arguments).envs(variables.iter().copied()).output().expect("starts");
+        let outcome = repo.outcome(&output);
+        assert_eq!((outcome.exit_code, &gate_of(&outcome)["result"]), (Some(1), &"failed".into()));
+        assert_eq!(outcome.json["contract"]["changed_files"], serde_json::json!(["docs/d.md"]));
+        let notes = outcome.json["contract"]["notes"].to_string();
+        assert!(notes.contains("older than the probity.toml that judges"), "{notes}");
+        assert!(!notes.contains("demands less"), "{notes}");
+    }
+}
+
+#[test]
+fn a_pull_request_that_keeps_code_out_of_the_analysis_is_told() {
+    for (name, text) in [
+        ("src/made.py", "# Code generated by a tool. DO NOT EDIT.\ndef f(): pass\n"),
+        ("src/nul.py", "def f(): pass  # \0\n"),
+    ] {
+        let repo = Repo::new();
+        repo.sh("git switch -q -c change");
+        repo.write(name, text);
+        repo.sh("git add -A && git commit -q -m change");
+        let outcome = ci(&repo, &[]);
+        let notes = outcome.json["contract"]["notes"].to_string();
+        assert!(notes.contains(&format!("changed and not analyzed: `{name}`")), "{notes}");
+    }
 }

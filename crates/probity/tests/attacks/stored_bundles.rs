@@ -54,6 +54,32 @@ fn last_is_never_a_planted_bundle() {
 }
 
 #[test]
+fn a_sound_bundle_in_the_place_of_another_does_not_pass_for_it() {
+    let repo = governed();
+    let other = governed();
+    let passed = passing_run(&other);
+    let failed = repo.run("echo evil >> README.md");
+    failed.fails_with("RECON.UNTRACKED_DELTA");
+    let place = failed.evidence_dir();
+    let run = place.file_name().and_then(|name| name.to_str()).expect("text").to_owned();
+    repo.sh(&format!("chmod -R u+w {0} && rm -r {0} && cp -r {1} {0}", place.display(), passed.display()));
+    for name in ["last", &run, place.to_str().expect("text")] {
+        let verified = repo.ask(&["evidence", "verify", name]);
+        assert_eq!(
+            (verified.exit_code, &verified.json["outcome"]),
+            (Some(1), &"FAIL".into()),
+            "{verified:#?}"
+        );
+        assert_eq!(verified.json["codes"], serde_json::json!(["EVIDENCE.NOT_ON_CHAIN"]), "{verified:#?}");
+    }
+    // Where it was made, and for a stranger, it is sound.
+    assert_eq!(other.ask(&["evidence", "verify", "last"]).exit_code, Some(0));
+    let copy = repo.outside().join("copy");
+    repo.sh(&format!("cp -r {} {}", passed.display(), copy.display()));
+    assert_eq!(repo.ask(&["evidence", "verify", copy.to_str().expect("text")]).exit_code, Some(0));
+}
+
+#[test]
 fn a_planted_bundle_is_not_exported() {
     let repo = governed();
     repo.ask(&["keys", "generate"]);

@@ -11,7 +11,7 @@ use probity_evidence::{GateStatus, Plan, Seal};
 use probity_paths::{RepoPath, Scope};
 use probity_policy::Policy;
 use probity_process::Supervisor;
-use probity_workspace::gates::{self, GatePlace, GateResult, HeldGates, StartPrograms};
+use probity_workspace::gates::{self, GatePlace, GateResult, HeldChanges, HeldGates, StartPrograms};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::selection::{PlanSelection, compute_plan};
@@ -20,6 +20,8 @@ use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
 const MAX_LOG_TAIL_BYTES: usize = 2_000;
+/// The most changed inputs that the explanation of a result names; `changed_inputs` has all of them.
+const MAX_SHOWN_INPUTS: usize = 3;
 
 #[derive(Debug, Clone, Default)]
 pub struct GateChoice {
@@ -33,15 +35,12 @@ pub struct GateChoice {
     pub held: Option<HeldChange>,
 }
 
-/// What is known since a change was started.
+/// What is known of the gates before the change.
 #[derive(Debug, Clone)]
 pub struct HeldChange {
-    /// The programs of the gates at the start.
-    pub programs: StartPrograms,
-    /// The paths that changed since, by any author.
-    pub changed: BTreeSet<RepoPath>,
-    /// Those of them outside of the declared scope.
-    pub undeclared: BTreeSet<RepoPath>,
+    /// The programs of the gates when the change was started; `None` if it is compared with a commit.
+    pub programs: Option<StartPrograms>,
+    pub changes: HeldChanges,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -88,7 +87,7 @@ pub fn run(
     };
     let plan = &seal.contents().plan;
     let mut answers = GateAnswers {
-        facts: facts(policy, plan, &results, choice.skip),
+        facts: facts(policy, plan, &results, choice),
         last_words: results.iter().filter_map(last_words).collect(),
         not_started: results
             .iter()
@@ -140,28 +139,28 @@ fn run_sealed(
         log_directory: workspace.state.dir(),
         changed_since_seal: None,
     };
-    let held = held.map(|held| HeldGates {
-        programs: &held.programs,
-        changed: &held.changed,
-        undeclared: &held.undeclared,
-    });
+    let held = held.map(|held| HeldGates { programs: held.programs.as_ref(), changes: &held.changes });
     let mut before = gates::announcement(workspace, seal);
     gates::run_held(&mut supervisor, seal, place, held, &mut before, &mut after)
 }
 
-fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -> Vec<GateFact> {
+fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], choice: &GateChoice) -> Vec<GateFact> {
+    // Since a start, nobody else is there to review it. A commit range is reviewed by people, who can grant it.
+    let is_range = choice.held.as_ref().is_some_and(|held| held.programs.is_none());
     let kind = |id: &str| policy.gate(id).map_or(probity_policy::GateKind::Lint, probity_policy::Gate::kind);
     let of_result = |(gate, result): (&probity_evidence::PlannedGate, &GateResult)| GateFact {
         id: gate.id.clone(),
         kind: kind(&gate.id),
         result: match result.status {
             GateStatus::Pass => GateOutcome::Passed,
+            GateStatus::Fail if is_range && result.is_undecided() => GateOutcome::Unverified,
             GateStatus::Fail => GateOutcome::Failed,
-            GateStatus::Skip if left_out => GateOutcome::Skipped,
+            GateStatus::Skip if choice.skip => GateOutcome::Skipped,
             GateStatus::Skip => GateOutcome::NotRun,
         },
         required: gate.required,
-        detail: result.troubles.first().map_or_else(String::new, |(_, detail)| detail.clone()),
+        detail: detail(result),
+        changed_inputs: if is_range { result.changed_inputs.undeclared.clone() } else { BTreeSet::new() },
     };
     let below_tier = plan.skipped_gates.iter().map(|id| GateFact {
         id: id.clone(),
@@ -170,8 +169,20 @@ fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -
         // The plan excludes it.
         required: false,
         detail: format!("its tier is above {}", plan.tier),
+        changed_inputs: BTreeSet::new(),
     });
     plan.gates.iter().zip(results).map(of_result).chain(below_tier).collect()
+}
+
+/// Explains a result: why the gate did not pass, or else on which changed files its result depends.
+fn detail(result: &GateResult) -> String {
+    if let Some((_, detail)) = result.troubles.first() {
+        return detail.clone();
+    }
+    let details = &result.changed_inputs.details;
+    let more = details.len().saturating_sub(MAX_SHOWN_INPUTS);
+    let shown = details[..details.len() - more].join("; ");
+    if more > 0 { format!("{shown}; and {more} more files on which it depends") } else { shown }
 }
 
 /// Returns the tail of a failed gate's output.

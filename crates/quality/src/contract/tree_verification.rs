@@ -3,24 +3,29 @@
 //! The tree under judgment has no say in how it is judged: the policy comes from the commit that the change starts
 //! from (law 8).
 
-use super::policy_gates::{self, GateAnswers, GateChoice};
+use super::policy_gates::{self, GateAnswers, GateChoice, HeldChange};
 use super::{AnalysisSide, BaselineFile, ContractRequest, ContractResult, verify};
 use crate::analysis_store::{AnalysisStore, DifferingAnalyses, StoredAnalysis};
 use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE};
+use probity_analysis::FileNote;
 use probity_contract::claims::Claim;
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{IntentState, PatchIntent};
 use probity_core::{Digest, ReasonCode};
-use probity_intents::{IntentId, IntentScope, ScopeEntry, ScopeEntrySet};
-use probity_paths::RepoPath;
+use probity_intents::{IntentId, IntentScope, ScopeEntry, ScopeEntrySet, ScopeRelation};
+use probity_paths::{RepoPath, Scope};
 use probity_policy::{ContractRules, Policy, Severity, StrictnessProfile};
 use probity_snapshot::git::{GITLINK_MODE, HeadTree};
+use probity_workspace::gates::HeldChanges;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::selection::check_named_paths;
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace, git, judging_policy, own_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// The most files without analysis that a note names.
+const MAX_NAMED_UNREAD: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ComparisonBase {
@@ -32,6 +37,8 @@ pub enum ComparisonBase {
 pub struct VerifyOptions {
     /// The last commit if absent.
     pub against: Option<ComparisonBase>,
+    /// The commit whose policy judges; that of `against` if absent.
+    pub policy_from: Option<String>,
     /// A stored analysis of the tree; it is analyzed now if absent.
     pub after: Option<String>,
     /// The declared scope; if absent, every change counts.
@@ -48,6 +55,8 @@ pub struct VerifyOptions {
     /// Overrides the severity below which new findings do not block.
     pub severity_floor: Option<Severity>,
     pub gates: GateChoice,
+    /// What the change may alter although gates depend on it.
+    pub grants: Vec<Vec<u8>>,
     /// Whether the caller needs all findings, as [`TreeVerification::sarif`] does, and not only the new ones.
     pub all_findings: bool,
 }
@@ -85,8 +94,10 @@ pub fn verify_tree(
     if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
         changed.retain(|path| is_mentioned(scope, path));
     }
-    let gates = policy_gates::run(workspace, &context.policy, &options.gates, &changed, &worktree, progress)?;
+    let choice = GateChoice { held: Some(context.held_change(options, &changed)?), ..options.gates.clone() };
+    let gates = policy_gates::run(workspace, &context.policy, &choice, &changed, &worktree, progress)?;
     context.note_written(&gates);
+    context.note_unread(&changed, after.as_ref());
     let entries: ScopeEntrySet = changed.iter().map(ScopeEntry::from).collect();
     let answer = verify(&ContractRequest {
         intent: options.scope.as_ref().map(|scope| declared_intent(scope, options, before.as_ref())),
@@ -169,18 +180,34 @@ impl<'a> VerificationContext<'a> {
         };
         let tree = git::tree_of(workspace, commit)?;
         let policy = Policy::default();
+        let policy_from = options.policy_from.as_deref().filter(|from| *from != commit.as_str());
         let mut context =
             Self { workspace, revision, tree, policy, policy_loosened: false, notes: Vec::new() };
-        context.read_policy()?;
+        context.read_policy(policy_from)?;
         Ok(context)
     }
 
-    fn read_policy(&mut self) -> Result<(), ServiceError> {
-        let committed = judging_policy::committed_policy(self.workspace, &self.tree)?;
+    /// Reads the policy of the commit `from`, or else of the base.
+    fn read_policy(&mut self, from: Option<&str>) -> Result<(), ServiceError> {
+        let of_base = judging_policy::committed_policy(self.workspace, &self.tree)?;
+        let committed = match from {
+            Some(commit) => {
+                judging_policy::committed_policy(self.workspace, &git::tree_of(self.workspace, commit)?)?
+            }
+            None => of_base.clone(),
+        };
+        // A branch that is older than the policy has not loosened it.
+        let is_changed = self.workspace.policy_source()? != of_base;
         match &committed {
             Some(source) if self.workspace.policy_source()?.as_ref() != Some(source) => {
                 let name = source.file_name();
-                self.notes.push(format!("{name} differs from the commit; the committed one judges"));
+                self.notes.push(match from {
+                    Some(commit) if !is_changed => {
+                        let commit = probity_core::text::short_digest(commit);
+                        format!("the change is older than the {name} that judges, which is that of {commit}")
+                    }
+                    _ => format!("{name} differs from the commit; the committed one judges"),
+                });
             }
             None if self.workspace.root.join(own_files::POLICY_FILE).exists() => {
                 // The patch that brings the policy cannot bring exemptions. What git tracks nowhere is no part of it, so a
@@ -195,7 +222,7 @@ impl<'a> VerificationContext<'a> {
         }
         if let Some(source) = committed {
             self.policy = source.parse(Path::new(""))?;
-            let ways = policy_loosenings(self.workspace, &self.policy)?;
+            let ways = if is_changed { policy_loosenings(self.workspace, &self.policy)? } else { Vec::new() };
             self.policy_loosened = !ways.is_empty();
             if self.policy_loosened {
                 self.notes.push(format!(
@@ -284,6 +311,50 @@ impl<'a> VerificationContext<'a> {
         }
         let Some(revision) = &self.revision else { return Ok(worktree.dirty_paths()) };
         worktree.differing_from(self.workspace, revision)
+    }
+
+    /// Returns what gates must not be judged by: what changed since the base and was neither declared nor granted.
+    fn held_change(
+        &self,
+        options: &VerifyOptions,
+        changed: &BTreeSet<RepoPath>,
+    ) -> Result<HeldChange, ServiceError> {
+        let is_declared = |path: &RepoPath| {
+            options.scope.as_ref().is_some_and(|scope| {
+                scope.relation(path.as_bytes()) != ScopeRelation::Outside && !scope.forbids(path.as_bytes())
+            })
+        };
+        let held = HeldChanges {
+            changed: changed.clone(),
+            added: changed.iter().filter(|path| !self.tree.contains_key(*path)).cloned().collect(),
+            undeclared: changed.iter().filter(|path| !is_declared(path)).cloned().collect(),
+            grants: Scope::parse(&options.grants)?,
+        };
+        Ok(HeldChange { programs: None, changes: held })
+    }
+
+    /// Adds a note about changed source files that were not analyzed because of what they contain: a mark of generated code,
+    /// or a NUL byte, must not hide a change unseen (law 6).
+    fn note_unread(&mut self, changed: &BTreeSet<RepoPath>, after: Option<&AnalysisSide>) {
+        let files = after.map(|side| &side.run.files).into_iter().flatten();
+        let unread: Vec<String> = files
+            .filter(|file| changed.contains(&file.path))
+            .filter_map(|file| {
+                let why = file.notes.iter().find(|note| {
+                    matches!(
+                        note,
+                        FileNote::Generated | FileNote::TooLarge | FileNote::Binary | FileNote::TooHard
+                    )
+                })?;
+                Some(format!("`{}` ({})", file.path, why.label()))
+            })
+            .collect();
+        let more = unread.len().saturating_sub(MAX_NAMED_UNREAD);
+        if !unread.is_empty() {
+            let named = unread[..unread.len() - more].join(", ");
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            self.notes.push(format!("changed and not analyzed: {named}{more}; a person has to look at them"));
+        }
     }
 
     /// Adds a note about paths that gates wrote to the tree.

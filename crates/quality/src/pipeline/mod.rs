@@ -21,16 +21,19 @@ pub fn find_range(
     given: Option<&str>,
 ) -> Result<PipelineRange, ServiceError> {
     let head = git::commit_id(workspace, "HEAD")?;
-    let range = |base: String, name: &str, base_rule| PipelineRange {
+    // The author of a change chooses where it begins, so an old base must not bring back an old policy (law 8).
+    let range = |base: String, policy_from: String, name: &str, base_rule| PipelineRange {
         service: said.service,
         base,
         base_name: escape(name.as_bytes()),
         base_rule,
+        policy_from,
         head: head.clone(),
     };
     if let Some(name) = given {
         let target = git::commit_id(workspace, name)?;
-        return Ok(range(common_ancestor(workspace, &target, &head, name)?, name, PipelineBaseRule::Given));
+        let base = common_ancestor(workspace, &target, &head, name)?;
+        return Ok(range(base, target, name, PipelineBaseRule::Given));
     }
     // Services check out a merge of the request into its target. What that merge changed is the request, also in a
     // clone that has only two commits.
@@ -38,12 +41,14 @@ pub fn find_range(
         && git::find_commit(workspace, "HEAD^2")?.is_some_and(|second| second == *tip)
         && let Some(first) = git::find_commit(workspace, "HEAD^1")?
     {
-        return Ok(range(first, "HEAD^1", PipelineBaseRule::FirstParent));
+        return Ok(range(first.clone(), first, "HEAD^1", PipelineBaseRule::FirstParent));
     }
     for name in &said.targets {
         if let Some(target) = git::find_commit(workspace, name)? {
             let base = common_ancestor(workspace, &target, &head, name)?;
-            return Ok(range(base, name, PipelineBaseRule::MergeBase));
+            // A service may name the base itself first; the branch knows the newer policy.
+            let tip = branch_tip(workspace, &said.targets)?.unwrap_or(target);
+            return Ok(range(base, tip, name, PipelineBaseRule::MergeBase));
         }
     }
     if !said.targets.is_empty() {
@@ -51,18 +56,28 @@ pub fn find_range(
     }
     if let Some(before) = &said.before_push {
         let base = git::find_commit(workspace, before)?.ok_or_else(|| missing_base(workspace, before))?;
-        return Ok(range(base, before, PipelineBaseRule::BeforePush));
+        return Ok(range(base.clone(), base, before, PipelineBaseRule::BeforePush));
     }
     for name in USUAL_TARGETS {
         if let Some(target) = git::find_commit(workspace, name)? {
             let base = common_ancestor(workspace, &target, &head, name)?;
-            return Ok(range(base, name, PipelineBaseRule::MergeBase));
+            return Ok(range(base, target, name, PipelineBaseRule::MergeBase));
         }
     }
     Err(ServiceError::refused(
         ReasonCode::PipelineBaseUnknown,
         "neither the environment nor the remote `origin` names a branch that this change goes to",
     ))
+}
+
+/// Returns the tip of the first branch among the targets that this clone has.
+fn branch_tip(workspace: &Workspace, targets: &[String]) -> Result<Option<String>, ServiceError> {
+    for name in targets.iter().filter(|name| name.starts_with("refs/")) {
+        if let Some(tip) = git::find_commit(workspace, name)? {
+            return Ok(Some(tip));
+        }
+    }
+    Ok(None)
 }
 
 fn common_ancestor(

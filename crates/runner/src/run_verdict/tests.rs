@@ -5,6 +5,7 @@ use probity_evidence::ChangePlace;
 use probity_evidence::GateStatus;
 use probity_paths::Scope;
 use probity_snapshot::SnapshotEntryKind;
+use probity_workspace::gates::ChangedInputs;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -141,7 +142,15 @@ fn gate(id: &str, required: bool) -> PlannedGate {
 
 fn result(id: &str, troubles: Vec<(ReasonCode, String)>) -> GateResult {
     let status = if troubles.is_empty() { GateStatus::Pass } else { GateStatus::Fail };
-    GateResult { gate_id: id.into(), status, exit_code: Some(0), duration_ms: 1, logs: Vec::new(), troubles }
+    GateResult {
+        gate_id: id.into(),
+        status,
+        exit_code: Some(0),
+        duration_ms: 1,
+        logs: Vec::new(),
+        troubles,
+        changed_inputs: ChangedInputs::default(),
+    }
 }
 
 fn failed(id: &str) -> GateResult {

@@ -206,6 +206,8 @@ fn parse(bytes: &[u8], format: ObjectFormat) -> Option<ParsedIndex<'_>> {
     let body = bytes.get(..bytes.len().checked_sub(format.id_len())?)?;
     let (mut at, mut name) = (12, Vec::new());
     let mut listing = IndexListing::default();
+    // An index is sorted: a map is built from a list of its entries at once.
+    let mut merged = Vec::new();
     let mut places = EntryPlaces::default();
     let (mut last_name, mut last_stage) = (Vec::new(), 0);
     for _ in 0..n_entries {
@@ -260,8 +262,13 @@ fn parse(bytes: &[u8], format: ObjectFormat) -> Option<ParsedIndex<'_>> {
         }
         last_name.clone_from(&name);
         last_stage = stage;
-        listing.insert(name.clone(), entry, stage == 0);
+        if stage == 0 {
+            merged.push((name.clone(), entry));
+        } else {
+            listing.insert(name.clone(), entry, false);
+        }
     }
+    listing.entries = merged.into_iter().collect();
     places.end = at;
     let extensions = index_tables::extensions(body.get(at..)?)?;
     Some(ParsedIndex { listing, places, extensions })

@@ -19,14 +19,19 @@ const MAX_SYMLINKS: usize = 40;
 /// Nesting limit for scripts whose interpreter is itself a script; no system allows more.
 const MAX_INTERPRETERS: usize = 4;
 const MAX_SHEBANG_BYTES: u64 = 512;
+/// A script of which no more is read for its imports.
+const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 /// The file that marks a Python virtual environment.
 const VIRTUAL_ENVIRONMENT_MARK: &[u8] = b"pyvenv.cfg";
 
 /// The parts of the tree a gate relies on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GateInputs {
-    /// Files it executes or names in its command.
+    /// Files it executes or names in its command, and places, without an ending, in which its Python scripts look for a
+    /// module before they look elsewhere.
     pub inputs: BTreeSet<RepoPath>,
+    /// Those of the inputs that are executed, and not only read.
+    pub executed: BTreeSet<RepoPath>,
     /// Directories its program imports from.
     pub imports: GlobList,
     /// The executable files that run when it starts, in the tree or elsewhere.
@@ -66,6 +71,8 @@ pub fn look_up_command(
         root,
         search: std::env::split_paths(search_path).collect(),
         inputs: BTreeSet::new(),
+        executed: BTreeSet::new(),
+        is_executing: true,
         imports: BTreeSet::new(),
         imports_anything: false,
         programs: BTreeSet::new(),
@@ -74,6 +81,10 @@ pub fn look_up_command(
     for command in started.commands {
         lookup.note_program(OsStr::new(&command[0]));
     }
+    for word in probity_policy::executed_words(run) {
+        lookup.note_argument(OsStr::new(&word));
+    }
+    lookup.is_executing = false;
     for word in started.script_words {
         lookup.note_argument(OsStr::new(word));
         // A word with a directory is a program only if it can be executed; anything else is given to one.
@@ -82,6 +93,7 @@ pub fn look_up_command(
         }
     }
     run.iter().skip(1).for_each(|word| lookup.note_argument(OsStr::new(word)));
+    lookup.note_module_places(run);
     let mut imports = lookup.virtual_environments();
     if lookup.imports_anything {
         imports.extend(probity_policy::any_imports());
@@ -96,6 +108,7 @@ pub fn look_up_command(
         programs: programs.collect(),
         found_program: run.first().and_then(|name| lookup.find(OsStr::new(name))),
         inputs: lookup.inputs,
+        executed: lookup.executed,
         imports: GlobList::new(imports),
     }
 }
@@ -132,6 +145,9 @@ struct LookUp<'a> {
     root: &'a Path,
     search: Vec<PathBuf>,
     inputs: BTreeSet<RepoPath>,
+    executed: BTreeSet<RepoPath>,
+    /// Whether what is noted now is executed.
+    is_executing: bool,
     /// Patterns of the directories the programs import from.
     imports: BTreeSet<Vec<u8>>,
     /// Set when a program is unknown and may import from anywhere.
@@ -144,6 +160,10 @@ impl LookUp<'_> {
     /// Returns where the file of a path is found.
     fn file(&self, path: &Path) -> PathBuf {
         self.file_root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        fs::metadata(self.file(path)).is_ok_and(|facts| facts.is_file())
     }
 
     /// Records what a program executes and imports. A script is known if its interpreter is; a shell may start
@@ -216,8 +236,55 @@ impl LookUp<'_> {
         let value = bytes.iter().position(|&byte| byte == b'=').map(|at| &bytes[at + 1..]);
         for name in [Some(bytes), value].into_iter().flatten().filter(|name| !name.is_empty()) {
             let path = self.root.join(OsStr::from_bytes(name));
-            if fs::metadata(self.file(&path)).is_ok_and(|facts| facts.is_file()) {
+            if self.is_file(&path) {
                 self.resolve_links(&path);
+            }
+        }
+    }
+
+    /// Records where the Python scripts of a command line look first for what they import: a new module there would take
+    /// the place of the one they import now.
+    fn note_module_places(&mut self, run: &[String]) {
+        let started = probity_policy::started_commands(run);
+        let words = run.iter().map(String::as_str).chain(started.script_words);
+        let named = words.map(|word| self.root.join(word)).filter(|path| self.is_file(path));
+        for script in named.collect::<BTreeSet<_>>() {
+            // Python looks in the directory of the real file.
+            let script = self.resolve_links(&script);
+            if let Some(directory) = script.parent().filter(|_| self.is_python_script(&script)) {
+                self.note_imports_of(&script, directory);
+            }
+        }
+        let tools = probity_policy::StartedTools::of(run);
+        for module in tools.modules() {
+            for file in
+                [format!("{module}.py"), format!("{module}/__main__.py"), format!("{module}/__init__.py")]
+            {
+                self.note_imports_of(&self.root.join(file), self.root);
+            }
+        }
+    }
+
+    fn is_python_script(&self, path: &Path) -> bool {
+        let is_python = |words: Vec<OsString>| {
+            words.iter().any(|word| {
+                let name = Path::new(word).file_name().unwrap_or(word).as_bytes();
+                name.starts_with(b"python") || name.starts_with(b"pypy")
+            })
+        };
+        path.extension() == Some(OsStr::new("py")) || shebang(&self.file(path)).is_some_and(is_python)
+    }
+
+    fn note_imports_of(&mut self, script: &Path, directory: &Path) {
+        // Opening a pipe would wait.
+        if !self.is_file(script) {
+            return;
+        }
+        let mut source = Vec::new();
+        let file = File::open(self.file(script));
+        if file.and_then(|file| file.take(MAX_SCRIPT_BYTES).read_to_end(&mut source)).is_ok() {
+            for module in probity_policy::imported_modules(&String::from_utf8_lossy(&source)) {
+                self.note_input(&directory.join(module));
             }
         }
     }
@@ -251,7 +318,13 @@ impl LookUp<'_> {
 
     fn note_input(&mut self, path: &Path) {
         let below = path.strip_prefix(self.root).ok();
-        self.inputs.extend(below.and_then(|below| RepoPath::parse(below.as_os_str().as_bytes()).ok()));
+        let Some(path) = below.and_then(|below| RepoPath::parse(below.as_os_str().as_bytes()).ok()) else {
+            return;
+        };
+        if self.is_executing {
+            self.executed.insert(path.clone());
+        }
+        self.inputs.insert(path);
     }
 
     /// Returns the virtual environments whose programs are among the inputs.
@@ -443,6 +516,19 @@ mod tests {
             tree.inputs(&["sh", "-c", "cd . && ./tools/check.sh --fast;true"], &[]).0,
             ["tools/check.sh"]
         );
+    }
+
+    #[test]
+    fn places_where_a_python_script_looks_first_are_inputs() {
+        let tree = Tree::new();
+        tree.program("tools/check.py", "import json, rules\nfrom shop.pay import total\n");
+        tree.program("tools/run", "#!/usr/bin/env python3\nimport rules\n");
+        assert_eq!(
+            tree.inputs(&["python3", "tools/check.py"], &[]).0,
+            ["tools/check.py", "tools/json", "tools/rules", "tools/shop"]
+        );
+        assert_eq!(tree.inputs(&["tools/run"], &[]).0, ["tools/rules", "tools/run"]);
+        assert_eq!(tree.inputs(&["sh", "-c", "python3 -m tools.check"], &[]).0, ["json", "rules", "shop"]);
     }
 
     #[test]

@@ -141,7 +141,7 @@ pub(super) fn not_analyzed(run: &AnalysisRun) -> Option<PageSection> {
 fn reason(note: FileNote, files: &[&RunFile]) -> Markup {
     html! {
         details {
-            summary { b { (labels::format_count(files.len(), "file")) } " " (labels::note_text(note)) }
+            summary { b { (labels::format_count(files.len(), "file")) } " " (note.label()) }
             @if note == FileNote::UnknownLanguage { (by_extension(files)) } @else { (by_path(files)) }
         }
     }
