@@ -62,9 +62,16 @@ fn host_target() -> Result<String, String> {
 fn build_programs(profile: &str) -> Result<[PathBuf; 2], String> {
     let host = host_target()?;
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
-    let mut flags = vec![format!("--remap-path-prefix={}=/probity", root().display())];
+    let mut places = vec![(format!("{}/", root().display()), "/probity/")];
     if let Ok(home) = home {
-        flags.push(format!("--remap-path-prefix={home}/registry/src=/crates"));
+        places.push((format!("{home}/registry/src/"), "/crates/"));
+    }
+    let mut flags: Vec<String> =
+        places.iter().map(|(place, shown)| format!("--remap-path-prefix={place}={shown}")).collect();
+    // Assertions in C name their file, too.
+    let mut c_flags = std::env::var("CFLAGS").unwrap_or_default();
+    for (place, shown) in &places {
+        c_flags.push_str(&format!(" -ffile-prefix-map={place}={shown}"));
     }
     if host.contains("linux") {
         flags.extend(["-Ctarget-feature=+crt-static", "-Crelocation-model=static"].map(str::to_owned));
@@ -74,9 +81,26 @@ fn build_programs(profile: &str) -> Result<[PathBuf; 2], String> {
     // With an explicit target the flags do not reach build scripts and macros, which cannot be static.
     let mut command = Command::new(env!("CARGO"));
     command.args(words).args(["--target", &host]).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    run(command.current_dir(root()), "build")?;
+    run(command.current_dir(root()).env("CFLAGS", c_flags.trim()), "build")?;
     let directory = target().join(&host).join(if profile == "dev" { "debug" } else { profile });
-    Ok([directory.join("probity"), directory.join("probity-hook")])
+    let programs = [directory.join("probity"), directory.join("probity-hook")];
+    let places: Vec<&str> = places.iter().map(|(place, _)| place.as_str()).collect();
+    programs.iter().try_for_each(|program| check_places(program, &places))?;
+    Ok(programs)
+}
+
+/// Fails if a program names a directory of the machine that built it.
+fn check_places(program: &Path, places: &[&str]) -> ChoreResult {
+    let bytes = fs::read(program).map_err(|error| format!("{}: {error}", program.display()))?;
+    for place in places {
+        if let Some(at) = bytes.windows(place.len()).position(|window| window == place.as_bytes()) {
+            let text: Vec<u8> =
+                bytes[at..].iter().copied().take_while(u8::is_ascii_graphic).take(200).collect();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            return Err(format!("{}: names a place of this machine: {text}", program.display()));
+        }
+    }
+    Ok(())
 }
 
 fn archive(layout: &PackageLayout) -> ChoreResult {
@@ -197,6 +221,18 @@ mod tests {
     const PROGRAM_MODES: &str = "import stat, sys, zipfile\n\
         for entry in zipfile.ZipFile(sys.argv[1]).infolist():\n\
         \x20   if '/scripts/' in entry.filename: print(stat.filemode(entry.external_attr >> 16))\n";
+
+    #[test]
+    fn a_program_that_names_a_place_of_the_machine_is_found() {
+        let program = target().join(format!("places-test-{}", std::process::id()));
+        fs::create_dir_all(target()).expect("is made");
+        fs::write(&program, b"\0/crates/a.c\0/home/ann/.cargo/registry/src/b.c\0").expect("is written");
+        let found = check_places(&program, &["/srv/probity/", "/home/ann/.cargo/registry/src/"]);
+        let clean = check_places(&program, &["/srv/probity/"]);
+        fs::remove_file(&program).expect("is removed");
+        assert!(found.expect_err("a place is named").ends_with("/home/ann/.cargo/registry/src/b.c"));
+        assert_eq!(clean, Ok(()));
+    }
 
     #[test]
     fn the_programs_of_a_wheel_can_be_executed() {
