@@ -117,6 +117,8 @@ fn processor_time(words: &[String], root: &Path) -> Result<u64, String> {
         .args(["-c", PROCESSOR_TIME_SCRIPT])
         .args(words)
         .current_dir(root)
+        // The measured compilation has its own directory.
+        .env_remove("CARGO_TARGET_DIR")
         .stderr(Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
