@@ -11,7 +11,7 @@ use probity_intents::registry::{
     RegistryEvent,
 };
 use probity_intents::{CommandId, IntentOwner};
-use probity_storage::ports::{AppendOutcome, EventRecord};
+use probity_storage::ports::{AppendOutcome, EventRecord, LeaseStore};
 use probity_storage::{FileLock, StoreError};
 use probity_workspace::{ServiceError, clock, run_claims};
 use std::path::Path;
@@ -231,10 +231,17 @@ impl IntentService {
         }
         let is_new = is_new && begun.is_none();
         let now = Instant::now();
-        for (store, seconds) in [(lives, life), (leases, lease)] {
+        let run = |store: &dyn LeaseStore, seconds| {
             let lasts = Duration::from_secs(seconds);
-            if is_new { store.begin(id.as_str(), lasts) } else { store.renew(id.as_str(), lasts) }?;
-        }
+            if is_new { store.begin(id.as_str(), lasts) } else { store.renew(id.as_str(), lasts) }
+        };
+        // Each takes two round trips, and neither needs the other. Others may be waiting for the turn meanwhile.
+        std::thread::scope(|scope| {
+            let life = scope.spawn(|| run(&**lives, life));
+            let leased = run(&**leases, lease);
+            let lived = life.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            lived.and(leased)
+        })?;
         *begun = Some((wanted, now));
         Ok(())
     }

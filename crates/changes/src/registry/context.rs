@@ -136,11 +136,16 @@ impl IntentService {
 
     /// Returns the leases of open intents that run, with the seconds they still run at most, and their lives on a shared store.
     fn running_leases(&self) -> Result<(RunningLeases, Option<RunningLeases>), ServiceError> {
-        if self.registry.open_intents().next().is_none() {
-            return Ok((BTreeMap::new(), self.lives.as_ref().map(|_| BTreeMap::new())));
-        }
         let now = self.host.uptime();
         let head = self.registry.head().seq.0;
+        if self.registry.open_intents().next().is_none() {
+            let none = (BTreeMap::new(), self.lives.as_ref().map(|_| BTreeMap::new()));
+            if self.is_shared {
+                // What this process appends next is then all there is, and need not be read back.
+                self.lease_readings.keep(head, now, none);
+            }
+            return Ok((BTreeMap::new(), self.lives.as_ref().map(|_| BTreeMap::new())));
+        }
         let known = if self.is_shared { self.lease_readings.known(head, &now) } else { None };
         let (leases, lives) = if let Some(known) = known {
             known

@@ -46,7 +46,7 @@ fn claims_on_one_path<S: StorageEngine>(name: &str, run: &ClaimRun, store: impl 
 fn claims_per_second_beside_sqlite() {
     let Some(cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
     let directory = tempfile::tempdir().expect("a directory");
-    let workers = |n| ClaimRun::new(n, &["a"]);
+    let workers = |n| ClaimRun::new(n, &["a"]).waiting();
     let eight = format!("{WORKERS} workers of one machine on one path");
     for (n, what) in [(1, "one worker"), (WORKERS, &*eight)] {
         let repository = format!("0123456789-{n}");

@@ -8,14 +8,17 @@ use probity_testkit::wait_until;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const MAX_SEARCH_STEPS: usize = 2_000_000;
+/// How long a worker that was refused waits for an event at most.
+const REFUSED_WAIT: Duration = Duration::from_millis(50);
 
 pub(crate) struct ClaimRun {
     n_workers: usize,
     /// The turn to append, which all processes of one machine share.
     turn: Option<Mutex<()>>,
+    is_waiting: bool,
     paths: Vec<String>,
     began: Instant,
     is_over: AtomicBool,
@@ -28,6 +31,7 @@ impl ClaimRun {
         Self {
             n_workers,
             turn: None,
+            is_waiting: false,
             paths: paths.iter().map(|path| (*path).to_owned()).collect(),
             began: Instant::now(),
             is_over: AtomicBool::new(false),
@@ -39,6 +43,11 @@ impl ClaimRun {
     /// Has the workers append one after the other, as processes of one machine do.
     pub(crate) fn on_one_machine(self) -> Self {
         Self { turn: Some(Mutex::default()), ..self }
+    }
+
+    /// Has the workers wait for the next event after a refusal, as those who wait for a path do.
+    pub(crate) fn waiting(self) -> Self {
+        Self { is_waiting: true, ..self }
     }
 
     pub(crate) fn n_events(&self) -> u64 {
@@ -119,7 +128,12 @@ fn work(run: &ClaimRun, n: usize, log: &dyn EventLog) {
     while !run.is_over.load(Ordering::SeqCst) {
         round += 1;
         let path = run.paths[(n + round) % run.paths.len()].clone();
-        if let CallOutcome::Done(token) = call(run, log, &mut held, &by, CallKind::Claim, &path, 0, round) {
+        let claimed = call(run, log, &mut held, &by, CallKind::Claim, &path, 0, round);
+        if run.is_waiting && matches!(claimed, CallOutcome::Refused(_)) {
+            // A watch that fails only wakes the worker early.
+            let _ = log.watch(held.head, REFUSED_WAIT);
+        }
+        if let CallOutcome::Done(token) = claimed {
             // A claim that nobody ends would stop all others.
             loop {
                 let outcome = call(run, log, &mut held, &by, CallKind::Release, &path, token, round);
