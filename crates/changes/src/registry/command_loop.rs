@@ -237,10 +237,10 @@ impl IntentService {
         };
         // Each takes two round trips, and neither needs the other. Others may be waiting for the turn meanwhile.
         std::thread::scope(|scope| {
-            let life = scope.spawn(|| run(&**lives, life));
-            let leased = run(&**leases, lease);
-            let lived = life.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            lived.and(leased)
+            let beside = scope.spawn(|| run(&**lives, life));
+            let first = run(&**leases, lease);
+            let second = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            first.and(second)
         })?;
         *begun = Some((wanted, now));
         Ok(())
