@@ -353,7 +353,8 @@ fn next_step(
     } else if let Some(layer) = held.last() {
         let id = short_id(&layer.run_id);
         format!(
-            "decide about the held changes: `probity diff {id}`, then `probity land {id}` or `probity discard {id}`"
+            "decide about the held changes: `probity diff {id}` shows them, `probity land {id} --in-scope` lands those in \
+             scope, `probity discard {id}` drops them"
         )
     } else if dirty.unclaimed.count > 0 {
         "uncommitted changes belong to no intent: commit, stash or revert them before a start on those paths"

@@ -23,7 +23,13 @@ pub enum PlanError {
     UnknownGate { pack: String, gate: String },
     #[error("{place} has the tier `{tier}`: a tier is `T` and a number")]
     BadTier { place: String, tier: String },
-    #[error("{place}, pattern {} (`{}`): {}", index + 1, bytes::escape(.pattern), .reason.meaning())]
+    #[error(
+        "{place}, pattern {} (`{}`): {}{}",
+        index + 1,
+        bytes::escape(.pattern),
+        .reason.meaning(),
+        list_remark(pattern)
+    )]
     BadPattern {
         place: String,
         /// Position in the list, from 0.
@@ -44,6 +50,12 @@ pub enum PlanError {
     UnknownPack { asked: String, known: Vec<String> },
     #[error("the change needs {} packs ({}), and the profile allows {cap}", packs.len(), packs.join(", "))]
     PackCapExceeded { cap: u64, packs: Vec<String> },
+}
+
+/// Says that a pattern looks like several.
+fn list_remark(pattern: &[u8]) -> String {
+    let hint = std::str::from_utf8(pattern).ok().and_then(crate::comma_hint);
+    hint.map_or_else(String::new, |hint| format!("; {hint}"))
 }
 
 impl PlanError {
@@ -94,6 +106,17 @@ mod tests {
         let twice = "id = \"a\"\nid = \"a\"\n";
         let error = PlanError::DuplicateId { kind: "gate", id: "a".into() };
         assert_eq!(error.place_in(twice), Some((2, 6)));
+    }
+
+    #[test]
+    fn patterns_with_commas_between_them_get_a_hint() {
+        let words = |pattern: &str| {
+            let (place, pattern) = ("the requested scope".to_owned(), pattern.into());
+            let reason = ReasonCode::ScopeDoubleStarInSegment;
+            PlanError::BadPattern { place, index: 0, pattern, reason }.to_string()
+        };
+        assert!(words("src/**,README.md").contains("; a comma separates nothing"));
+        assert!(!words("a**").contains("comma"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub use outputs::{
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;
 pub use python_modules::{imported_modules, module_place};
-pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
+pub use suggest::{brace_hint, comma_hint, did_you_mean, nearest, nearest_path};
 pub use team_rules::{HoldRule, OverlapRule, StaleStartRule, TeamRules, TeamStoreKind};
 pub use tool_files::{InputUse, StartedTools};
 pub use wrappers::{StartedCommands, executed_words, is_shell, started_commands};

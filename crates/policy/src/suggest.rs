@@ -65,6 +65,12 @@ pub fn brace_hint(pattern: &str) -> Option<&'static str> {
     inside.contains(',').then_some("`{a,b}` is not expanded: list the alternatives one by one")
 }
 
+/// Returns a hint for a pattern that looks like several with commas between them.
+pub fn comma_hint(pattern: &str) -> Option<&'static str> {
+    let is_list = pattern.contains(',') && !pattern.contains('{');
+    is_list.then_some("a comma separates nothing: give each pattern by itself, as in `--scope A --scope B`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +97,7 @@ mod tests {
     fn braces_with_alternatives_get_a_hint() {
         assert!(brace_hint("lib/{a,b}.js").is_some());
         assert_eq!((brace_hint("{a}"), brace_hint("a,b"), brace_hint("}a,b{")), (None, None, None));
+        assert!(comma_hint("src/**,README.md").is_some());
+        assert_eq!((comma_hint("lib/{a,b}.js"), comma_hint("src/**")), (None, None));
     }
 }

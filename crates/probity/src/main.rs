@@ -103,6 +103,9 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
     if is_run && is_missing && first_words(error).contains("<COMMAND>") {
         return Some("put the command after `--`: probity run --scope 'src/**' -- COMMAND".to_owned());
     }
+    if is_missing && first_words(error).contains("<RUN>") {
+        return Some("`last` names the newest run; `probity evidence list` lists all".to_owned());
+    }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
     if !is_run || error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
         return None;

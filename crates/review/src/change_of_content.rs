@@ -46,7 +46,8 @@ pub(crate) fn change_of_content(
         if let Some(stored) = run_that_left(workspace, run_id, path, content)
             && stored.run_hash == digest
         {
-            return Ok(Some(run_change(&store, &stored, path)?));
+            let judged = current_judgment(workspace, &stored)?;
+            return Ok(Some(run_change(&store, &stored, judged.as_ref().unwrap_or(&stored), path)?));
         }
     }
     let receipts = index.receipts(path, content);
@@ -84,26 +85,40 @@ fn leaf_of(store: &SqliteStore, log: &str, name: &str) -> Result<Option<u64>, Se
     }
 }
 
+/// Returns the last judgment of a run that did not pass, if an amendment had it judged again.
+fn current_judgment(
+    workspace: &Workspace,
+    made: &StoredManifest,
+) -> Result<Option<StoredManifest>, ServiceError> {
+    if made.manifest.reasons().is_empty() {
+        return Ok(None);
+    }
+    let judged = bundles::find_judged(workspace, &made.manifest.run_id)?;
+    if judged == made.manifest.run_id { Ok(None) } else { bundles::manifest(workspace, &judged).map(Some) }
+}
+
+/// Describes the run that made a change as its last judgment has it.
 fn run_change(
     store: &SqliteStore,
-    stored: &StoredManifest,
+    made: &StoredManifest,
+    judged: &StoredManifest,
     path: &RepoPath,
 ) -> Result<ContentChange, ServiceError> {
-    let manifest = &stored.manifest;
+    let manifest = &judged.manifest;
     let mut scope = ScopeFacts::of(&manifest.plan.scope, &manifest.amendments);
     let (is_inside, decided) = scope.decide(path);
     let clause = decided.filter(|_| is_inside).and_then(|index| scope.clauses.get(index));
     let amendments = review_amendments(&manifest.amendments);
     Ok(ContentChange {
-        change: manifest.run_id.clone(),
+        change: made.manifest.run_id.clone(),
         is_run: true,
-        title: command_words(manifest).unwrap_or_default(),
-        agent: program_name(manifest),
+        title: command_words(&made.manifest).unwrap_or_default(),
+        agent: program_name(&made.manifest),
         reasons: manifest.reasons(),
         clause: clause.map(|clause| clause.pattern.clone()),
         amendment: clause.and_then(|clause| amendments.get(clause.amendment?).cloned()),
         gates: review_gates(manifest),
-        log_index: leaf_of(store, BUNDLE_LOG, &manifest.run_id)?,
+        log_index: leaf_of(store, BUNDLE_LOG, &made.manifest.run_id)?,
     })
 }
 

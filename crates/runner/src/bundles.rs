@@ -78,7 +78,7 @@ fn listed_manifest(workspace: &Workspace, entry: &LogEntry) -> Option<StoredMani
 
 /// Resolves `name` to the bundle with the current judgment of the run: its own, or that of its last amendment. An
 /// amended run is judged again in a new bundle, but users keep referring to it by the id of the run.
-pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
+pub fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     judged_among(workspace, &chained(workspace)?, &find(workspace, name)?)
 }
 

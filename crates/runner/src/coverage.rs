@@ -76,26 +76,27 @@ pub(crate) fn require_coverage(
     let is_source = |path: &RepoPath| !exemptions.exempts_path(path) && !look.is_output(path);
     files.retain(is_source);
     directories.retain(is_source);
-    let from_root = if directory.is_root() {
-        String::new()
-    } else {
-        format!(" from the root of the tree (you are in {directory})")
-    };
     let near = near_matches(directory, scope, &files, &directories)?;
     let proposals: Vec<String> = near.iter().map(|near| near.proposal(directory)).collect();
-    let braces = scope.iter().filter_map(|pattern| std::str::from_utf8(pattern).ok());
+    let mut texts = scope.iter().filter_map(|pattern| std::str::from_utf8(pattern).ok());
+    let as_list =
+        |pattern| probity_policy::brace_hint(pattern).or_else(|| probity_policy::comma_hint(pattern));
     let hint = if !proposals.is_empty() {
         format!("; did you mean {}?", proposals.join(" or "))
-    } else if let Some(hint) = braces.into_iter().find_map(probity_policy::brace_hint) {
+    } else if let Some(hint) = texts.find_map(as_list) {
         format!("; {hint}")
     } else {
         String::new()
     };
-    let detail = format!(
-        "the scope covers none of the {} files: it means {}{from_root}{hint}",
-        preview.coverage.files,
-        quoted_patterns(scope)
-    );
+    let (patterns, n_files) = (quoted_patterns(scope), preview.coverage.files);
+    let detail = if directory.is_root() {
+        format!("the scope {patterns} covers none of the {n_files} files{hint}")
+    } else {
+        format!(
+            "the scope covers none of the {n_files} files: you are in {directory}, so from the root of the tree it is \
+             {patterns}{hint}"
+        )
+    };
     Err(ServiceError::refused(ReasonCode::ScopeCoversNothing, detail))
 }
 

@@ -1,4 +1,4 @@
-//! Undoes the out-of-scope changes of a run exactly, and nothing else.
+//! Undoes the out-of-scope changes of a run exactly, and nothing else; a path that is named also if it was in scope.
 //!
 //! A path is undone only if it is still in the state the run left. Content comes from the before-images or from git and
 //! is checked against the digest in the start snapshot. Every path that cannot be undone is reported, and the revert
@@ -32,11 +32,12 @@ use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shown_name, sh
 use probity_workspace::selection::names;
 use probity_workspace::worktree::from_top;
 use probity_workspace::{ServiceError, Workspace, git};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// Undoes the out-of-scope changes of `run`, or only those at the paths in `only`.
+/// Undoes the out-of-scope changes of `run`, or its changes at the paths in `only`, whatever the scope.
 pub fn revert(
     workspace: &Workspace,
     run: &str,
@@ -61,8 +62,15 @@ pub fn revert(
     let is_in_tree = manifest.details.landing.is_none();
     let untracked: BTreeSet<RepoPath> =
         manifest.untracked().unwrap_or_default().into_iter().filter(|_| is_in_tree).collect();
-    if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
-        let detail = format!("`{path}` is not an out-of-scope change of run {run_id}");
+    // A path that is named goes back although it was in scope.
+    let in_scope: BTreeSet<RepoPath> = manifest
+        .delta_paths()
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|path| is_in_tree && !untracked.contains(path))
+        .collect();
+    if let Some(path) = only.iter().find(|path| !untracked.contains(*path) && !in_scope.contains(*path)) {
+        let detail = format!("`{path}` is not a change that run {run_id} left in the tree");
         return Err(ServiceError::refused(ReasonCode::PathInvalid, detail)
             .with_next_step(format!("`probity evidence show {run_id}` lists what the run changed")));
     }
@@ -70,7 +78,8 @@ pub fn revert(
     let _lock = run::take_tree(workspace, &format!("reverting run {run_id}"))?;
     let _images = FileLock::share(&workspace.state.before_lock())?;
     recover::close_interrupted(workspace, true)?;
-    let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
+    let is_meant =
+        |path: &RepoPath| if only.is_empty() { untracked.contains(path) } else { only.contains(path) };
     let mut meant: Vec<&RecordedChange> =
         recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();
     // Removes added paths first, deepest first, so that nothing blocks a restored path.
@@ -86,6 +95,7 @@ pub fn revert(
     let undoing = ChangeReverter {
         workspace,
         movements: &movements,
+        repositories: RefCell::default(),
         // A caller who names a path has decided about it; otherwise paths that someone works on are left alone (law 5).
         holders: if only.is_empty() { claims::path_holders(workspace, &paths)? } else { BTreeMap::new() },
         now,
@@ -111,13 +121,23 @@ pub fn revert(
     };
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
-    let refs = ref_notes::notes(workspace, &movements, &untracked);
+    let kept = recorded.changes.iter().filter(|change| {
+        in_scope.contains(&change.path)
+            && !is_meant(&change.path)
+            && change.place.is_none()
+            && !undoing.is_undone(change)
+    });
+    let mut kept: Vec<RepoPath> = kept.map(|change| change.path.clone()).collect();
+    kept.sort();
+    let asked = only.iter().cloned().collect();
+    let refs = ref_notes::notes(workspace, &movements, if only.is_empty() { &untracked } else { &asked });
     Ok(RevertAnswer {
         root: workspace.root.clone().into(),
         run_id,
         dry_run,
         landed: false,
         paths: undone,
+        kept,
         left,
         refs,
         staged,
@@ -187,10 +207,21 @@ pub(crate) fn needed_contents(
     Ok(changes.into_iter().filter_map(|change| change.before?.digest).collect())
 }
 
+/// What a revert asks of a repository, each question once.
+#[derive(Default)]
+struct RepositoryLook {
+    layout: Option<GitLayout>,
+    index: Option<IndexEntries>,
+    /// Whether a reference leads to a commit; `None` if git could not say.
+    is_led_to: BTreeMap<String, Option<bool>>,
+}
+
 struct ChangeReverter<'a> {
     workspace: &'a Workspace,
     /// The git references that the run moved.
     movements: &'a [RefMovement],
+    /// What was asked of each repository, by its path in the tree: one commit may place thousands of changes.
+    repositories: RefCell<BTreeMap<Option<RepoPath>, RepositoryLook>>,
     /// A description of the holder, by path.
     holders: BTreeMap<RepoPath, String>,
     now: Snapshot,
@@ -230,16 +261,11 @@ impl ChangeReverter<'_> {
         let path = change.path.clone();
         let (is_undone, detail) = match place {
             ChangePlace::Commit { commit, reference, repository } => {
-                let layout = self.layout(repository.as_ref());
-                let is_led_to = layout.as_ref().map(|layout| git::is_reachable(layout, commit));
                 let (short, name) = (shown_value(commit), shown_name(reference));
-                let detail = format!(
-                    "it is in commit {short} ({name}), and the working tree does not show it: undo the commit"
-                );
-                (matches!(is_led_to, Some(Ok(false))), detail)
+                let detail = format!("commit {short} ({name}) holds it: undo the commit");
+                (self.is_led_to(repository.as_ref(), commit) == Some(false), detail)
             }
             ChangePlace::Index { repository } => {
-                let layout = self.layout(repository.as_ref());
                 let inner = repository.as_ref().map_or(0, |path| path.as_bytes().len() + 1);
                 let program = repository.as_ref().map_or_else(
                     || "git".to_owned(),
@@ -247,19 +273,14 @@ impl ChangeReverter<'_> {
                 );
                 let name = bare_shell_word(&path.as_bytes()[inner..]);
                 let left = change.after.as_ref().map(|side| side.git_id.clone());
-                let is_undone = layout.is_some_and(|layout| {
-                    let index = IndexEntries::read(&layout);
-                    let top = match repository {
-                        Some(_) => Some(path.as_bytes()[inner..].to_vec()),
-                        None => from_top(self.workspace, &path).map(|path| path.as_bytes().to_vec()),
-                    };
-                    let entry = index.zip(top).map(|(index, top)| {
-                        index.get(&top).map(|entry| (Some(entry.id.to_string()), entry.hides_edits()))
-                    });
-                    entry.is_some_and(|entry| match entry {
-                        Some((id, hides_edits)) => left.as_ref() != Some(&id) && !hides_edits,
-                        None => left.is_some(),
-                    })
+                let top = match repository {
+                    Some(_) => Some(path.as_bytes()[inner..].to_vec()),
+                    None => from_top(self.workspace, &path).map(|path| path.as_bytes().to_vec()),
+                };
+                let entry = top.and_then(|top| self.index_entry(repository.as_ref(), &top));
+                let is_undone = entry.is_some_and(|entry| match entry {
+                    Some((id, hides_edits)) => left.as_ref() != Some(&id) && !hides_edits,
+                    None => left.is_some(),
                 });
                 (is_undone, format!("it is staged: `{program} restore --staged -- {name}` takes it back"))
             }
@@ -272,12 +293,40 @@ impl ChangeReverter<'_> {
         PathRevert { path, action: RevertAction::Refused, reason, detail }
     }
 
-    /// Returns the repository of the tree, or that of a submodule.
-    fn layout(&self, repository: Option<&RepoPath>) -> Option<GitLayout> {
-        match repository {
-            Some(path) => GitLayout::find(&self.workspace.root.join(OsStr::from_bytes(path.as_bytes()))),
-            None => self.workspace.git.clone(),
-        }
+    /// Returns whether a reference leads to a commit; `None` if git cannot say.
+    fn is_led_to(&self, repository: Option<&RepoPath>, commit: &str) -> Option<bool> {
+        self.ask(repository, |look| {
+            let layout = look.layout.as_ref();
+            let answer = || layout.and_then(|layout| git::is_reachable(layout, commit).ok());
+            *look.is_led_to.entry(commit.to_owned()).or_insert_with(answer)
+        })
+    }
+
+    /// Returns the id that the index holds at a path, and whether its flags hide edits; `None` if the index cannot be
+    /// read.
+    fn index_entry(
+        &self,
+        repository: Option<&RepoPath>,
+        path: &[u8],
+    ) -> Option<Option<(Option<String>, bool)>> {
+        self.ask(repository, |look| {
+            let index = look.index.as_ref()?;
+            Some(index.get(path).map(|entry| (Some(entry.id.to_string()), entry.hides_edits())))
+        })
+    }
+
+    /// Asks the repository of the tree, or that of a submodule.
+    fn ask<T>(&self, repository: Option<&RepoPath>, question: impl FnOnce(&mut RepositoryLook) -> T) -> T {
+        let mut looks = self.repositories.borrow_mut();
+        let look = looks.entry(repository.cloned()).or_insert_with(|| {
+            let layout = match repository {
+                Some(path) => GitLayout::find(&self.workspace.root.join(OsStr::from_bytes(path.as_bytes()))),
+                None => self.workspace.git.clone(),
+            };
+            let index = layout.as_ref().and_then(IndexEntries::read);
+            RepositoryLook { layout, index, is_led_to: BTreeMap::new() }
+        });
+        question(look)
     }
 
     fn try_revert_change(&self, change: &RecordedChange) -> Result<(), RevertRefusal> {

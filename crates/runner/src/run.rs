@@ -89,6 +89,8 @@ pub enum RunEvent<'a> {
     },
     /// The caller itself holds paths of the scope through these intents.
     OwnClaims(&'a [PathClaim]),
+    /// Words of the command that name files which the view does not show.
+    OutOfSight(&'a [PathBuf]),
     CommandEnded,
     Gate(&'a GateResult),
 }
@@ -249,6 +251,10 @@ fn run_at_level(
     });
     if !begun.own_claims.is_empty() {
         watch(RunEvent::OwnClaims(&begun.own_claims));
+    }
+    let out_of_sight = begun.enforcement.view.as_ref().map(|view| view.out_of_sight(&request.command));
+    if let Some(paths) = out_of_sight.filter(|paths| !paths.is_empty()) {
+        watch(RunEvent::OutOfSight(&paths));
     }
     let acted = match &begun.enforcement.view {
         Some(view) => in_view::execute(workspace, &observer, request, &begun, view, watch),

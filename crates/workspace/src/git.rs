@@ -453,7 +453,11 @@ pub fn missing_content_error(layout: &GitLayout, path: &RepoPath, id: &str, n_mo
     } else {
         format!(" and the contents of {}", probity_core::text::count(n_more, "more file"))
     };
-    let all = if n_more == 0 { "" } else { ", `git diff COMMIT` with the compared commit all of them" };
+    let all = if n_more == 0 {
+        ""
+    } else {
+        ", and `git diff COMMIT`, with the commit that is compared with, gets all"
+    };
     let detail =
         format!("this clone lacks blob {id} of `{path}`{more} ({why}): `git cat-file -e {id}` gets it{all}");
     ServiceError::refused(ReasonCode::GitObjectMissing, detail)

@@ -46,6 +46,8 @@ pub struct WorkspaceObservation {
     git: Option<GitFacts>,
     /// The repositories inside the tree, as found by the first observation.
     nested: NestedRefs,
+    /// Movements of references of repositories inside the tree that were seen in a view.
+    moved_in_view: Vec<RefMovement>,
     root: RootFacts,
 }
 
@@ -158,7 +160,9 @@ impl WorkspaceObservation {
         let own = before
             .zip(after)
             .map(|(before, after)| before.repository.refs.movements(&after.repository.refs, None));
-        own.into_iter().flatten().chain(self.nested.movements(&later.nested)).collect()
+        let nested =
+            self.nested.movements(&later.nested).into_iter().chain(later.moved_in_view.iter().cloned());
+        own.into_iter().flatten().chain(nested).collect()
     }
 
     /// Returns the delta: changed content, and submodules with another commit checked out.
@@ -282,7 +286,7 @@ impl<'a> WorkspaceObserver<'a> {
             Some(earlier) => earlier.nested.reread(),
             None => NestedRefs::gather(self.workspace, &content),
         };
-        Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
+        Ok(WorkspaceObservation { content, git, nested, moved_in_view: Vec::new(), root: self.root_facts()? })
     }
 
     /// Observes the references, the index and the root alone; nothing is known of the content and of git's own files.
@@ -290,7 +294,7 @@ impl<'a> WorkspaceObserver<'a> {
     pub fn observe_unseen(&self) -> Result<WorkspaceObservation, ServiceError> {
         let git = self.workspace.git.as_ref().map(|layout| GitFacts::without_zone(layout, None));
         let (content, nested) = (self.unseen(), NestedRefs::default());
-        Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
+        Ok(WorkspaceObservation { content, git, nested, moved_in_view: Vec::new(), root: self.root_facts()? })
     }
 
     /// Observes git's own files in the tree, where no command in a view reaches them.
@@ -300,7 +304,13 @@ impl<'a> WorkspaceObserver<'a> {
 
     /// Returns what a view shows in whose layers nothing of git's is: there only the content can have changed.
     pub fn with_content(&self, start: &WorkspaceObservation, content: Snapshot) -> WorkspaceObservation {
-        WorkspaceObservation { content, git: None, nested: NestedRefs::default(), root: start.root.clone() }
+        WorkspaceObservation {
+            content,
+            git: None,
+            nested: NestedRefs::default(),
+            moved_in_view: Vec::new(),
+            root: start.root.clone(),
+        }
     }
 
     /// Returns a snapshot in which nothing was looked at.
@@ -329,7 +339,8 @@ impl<'a> WorkspaceObserver<'a> {
 
     /// Observes the tree as a view shows it. `start_content` is the tree below it, `start_zone` are git's own files there if
     /// `start` does not have them, `upper` is the layer on the root of this workspace, and
-    /// `view_root` leads to the root of the view's file system. Repositories inside the tree are content here.
+    /// `view_root` leads to the root of the view's file system. Of repositories inside the tree
+    /// only the movements of their references are known: what was committed there is gone with the view.
     #[tracing::instrument(name = "observe view", skip_all)]
     pub fn observe_view(
         &self,
@@ -356,7 +367,13 @@ impl<'a> WorkspaceObserver<'a> {
             facts
         });
         let content = self.layered(start_content, upper)?;
-        Ok(WorkspaceObservation { content, git, nested: NestedRefs::default(), root: start.root.clone() })
+        Ok(WorkspaceObservation {
+            content,
+            git,
+            nested: NestedRefs::default(),
+            moved_in_view: start.nested.movements(&start.nested.reread_in_view(&inside)),
+            root: start.root.clone(),
+        })
     }
 
     /// Returns the content of a tree with the layer `upper` above it; a layer that is not there changes nothing.

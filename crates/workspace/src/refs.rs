@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub const HEAD: &str = "HEAD";
 
@@ -392,6 +392,27 @@ impl NestedRefs {
         let again = |(nested, earlier): &(NestedRepository, RepositoryFacts)| {
             let index = IndexContent::read(&nested.layout, earlier.index.as_ref());
             (nested.clone(), RepositoryFacts { refs: nested.refs(), index })
+        };
+        Self { found: self.found.iter().map(again).collect() }
+    }
+
+    /// Reads the references of the same repositories where a view shows them: `inside` leads there from a path. Those that
+    /// only git reads count as unmoved, because no git is started with settings of a layer.
+    #[must_use]
+    pub fn reread_in_view(&self, inside: &dyn Fn(&Path) -> PathBuf) -> Self {
+        let again = |(nested, earlier): &(NestedRepository, RepositoryFacts)| {
+            if nested.layout.ref_storage != RefStorage::Files {
+                return (nested.clone(), RepositoryFacts { refs: earlier.refs.clone(), index: None });
+            }
+            let layout = GitLayout {
+                root: inside(&nested.layout.root),
+                git_dir: inside(&nested.layout.git_dir),
+                common_dir: inside(&nested.layout.common_dir),
+                ..nested.layout.clone()
+            };
+            let seen = NestedRepository { layout, ..nested.clone() };
+            let refs = seen.refs();
+            (seen, RepositoryFacts { refs, index: None })
         };
         Self { found: self.found.iter().map(again).collect() }
     }

@@ -19,6 +19,8 @@ pub struct RevertAnswer {
     pub landed: bool,
     /// The selected paths, sorted.
     pub paths: Vec<PathRevert>,
+    /// In-scope changes of the run that are still in the tree: they are reverted only if they are named.
+    pub kept: Vec<RepoPath>,
     /// Protected paths that the run changed. They are not restored; a person must decide.
     pub left: Vec<RepoPath>,
     /// Git references that the run moved. History is left to a person, too.

@@ -109,6 +109,12 @@ fn resolve(
         Ownership::OwnActive | Ownership::OwnStale => {}
         Ownership::Expired => return Err(CommandRefusal::Expired { intent_id }.into()),
         ownership => {
+            // Its handle is kept where it was started: there the same command may simply work.
+            let tree = intent.base.tree.as_deref().filter(|tree| *tree != paths.root_name());
+            let is_there = |tree: &&str| IntentPlace::find(workspace, tree).is_some();
+            if let Some(tree) = tree.filter(is_there).filter(|_| ownership != Ownership::Recoverable) {
+                return Err(started_elsewhere(service, workspace, &intent_id, tree));
+            }
             let agent = intent.owner.label.clone();
             return Err(CommandRefusal::HeldByOther { intent_id, agent, ownership }.into());
         }

@@ -60,7 +60,7 @@ impl FinishReportBuilder {
                     gate_failure(&self.failed_gates)
                 }
                 _ => with_skipped_gates(
-                    message(&status, self.external.is_some()),
+                    message(intent, &status, self.external.is_some()),
                     &status,
                     &self.skipped_gates,
                 ),
@@ -183,9 +183,14 @@ fn violation(intent: &Intent, check: &ScopeCheck, evidence: &FinishEvidence) -> 
     )
 }
 
-fn message(status: &FinishStatus, has_external: bool) -> String {
+fn message(intent: &Intent, status: &FinishStatus, has_external: bool) -> String {
     let words = match status.next_step {
-        Some(FinishNextStep::PromoteThenFinish) => "the intent waits: promote it, edit, then finish",
+        Some(FinishNextStep::PromoteThenFinish) => {
+            let id = &intent.id;
+            return format!(
+                "it waits: `probity intent promote {id}` when it is your turn, edit, then finish"
+            );
+        }
         Some(FinishNextStep::ListMissingEvidence) => {
             "changed paths of the scope are not in the evidence: list every path that was created, modified or deleted"
         }

@@ -209,6 +209,13 @@ impl CommandRefusal {
             Self::WrongStatus { status, .. } if status.is_closed() => {
                 "there is nothing left to do about it; `probity start` declares another change".into()
             }
+            Self::NotRecoverable { intent_id, .. } => {
+                format!("coordinate with its owner, or wait until it ends: `probity intent show {intent_id}` says when")
+                    .into()
+            }
+            Self::WrongStatus { intent_id, .. } | Self::Expired { intent_id } => {
+                self.code().next_step().replace(" ID`", &format!(" {intent_id}`")).into()
+            }
             _ => self.code().next_step().into(),
         }
     }

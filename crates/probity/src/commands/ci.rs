@@ -105,6 +105,7 @@ pub(crate) fn ci(workspace: &Workspace, arguments: CiArgs) -> Result<CommandAnsw
     }
     if let Some(merges) = &merges {
         show_merges(merges, range.service);
+        merge_audit::print_range_verdict(merges, answer.verdict.facts.status);
     }
     show_notes(&answer.notes);
     let answer = PipelineAnswer { pipeline: range, contract: answer, merges };

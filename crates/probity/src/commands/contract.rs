@@ -264,6 +264,9 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
     }
     if let Some(merges) = answer.merges.as_ref().filter(|merges| !merges.audits.is_empty()) {
         show_merges(merges, arguments.github, arguments.markdown)?;
+        if !arguments.github && !arguments.markdown {
+            merge_audit::print_range_verdict(merges, answer.verdict.facts.status);
+        }
     }
     show_notes(&answer.notes);
     if let Some(receipt) = &answer.receipt {

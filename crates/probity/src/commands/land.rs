@@ -10,6 +10,7 @@ use probity_evidence::{ChangeKind, LandingState};
 use probity_paths::RepoPath;
 use probity_runner::held::{self, LandRequest, LandSelection};
 use probity_workspace::{ServiceError, Workspace};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 /// Maximum number of paths listed one by one.
@@ -144,9 +145,18 @@ pub(crate) fn show_landing(answer: &LandAnswer, may_rebase: bool) {
         ui::print_row("evidence", crate::relative_to_cwd(&dir.0).display());
     }
     let probity = caller_location::program_prefix();
-    if may_rebase && answer.conflicts.iter().any(|conflict| conflict.code == ReasonCode::LandConflict) {
+    let has_conflict = answer.conflicts.iter().any(|conflict| conflict.code == ReasonCode::LandConflict);
+    if has_conflict && may_rebase {
         ui::print_row("next", ui::code(format_args!("{probity} land {run} --rebase")));
-    } else if !answer.left.is_empty() {
+        return;
+    }
+    if has_conflict {
+        ui::print_row(
+            "next",
+            "take the edit of these lines out of the tree and land again, or discard the run's",
+        );
+    }
+    if !answer.left.is_empty() {
         ui::print_row("look", ui::code(format_args!("{probity} diff {run}")));
         ui::print_row("discard", ui::code(format_args!("{probity} discard {run}")));
     }
@@ -165,11 +175,16 @@ pub(crate) fn diff(workspace: &Workspace, args: &DiffArgs) -> Result<CommandAnsw
     let phase = workspace.progress.begin("comparing the changes with the tree");
     let answer = held::layer_diff(workspace, &args.run, &only)?;
     drop(phase);
-    for change in &answer.changes {
+    // A renamed file is told once, at its new name, as git does.
+    let renamed: BTreeSet<&RepoPath> =
+        answer.changes.iter().filter_map(|change| change.renamed_from.as_ref()).collect();
+    for change in answer.changes.iter().filter(|change| !renamed.contains(&change.path)) {
         if args.stat {
             show_count(change);
         } else {
-            show_change(change);
+            let from = change.renamed_from.as_ref();
+            let former = from.and_then(|from| answer.changes.iter().find(|change| change.path == *from));
+            show_change(change, former);
         }
     }
     if answer.n_outputs_left_out > 0 {
@@ -182,7 +197,8 @@ pub(crate) fn diff(workspace: &Workspace, args: &DiffArgs) -> Result<CommandAnsw
     if answer.changes.is_empty() && answer.n_outputs_left_out == 0 {
         ui::print(format_args!("run {} changes nothing here", answer.run_id));
     } else if args.stat {
-        let total = |count: fn(&LayerChange) -> usize| answer.changes.iter().map(count).sum::<usize>();
+        let told = || answer.changes.iter().filter(|change| !renamed.contains(&change.path));
+        let total = |count: fn(&LayerChange) -> usize| told().map(count).sum::<usize>();
         let (added, removed) = (total(|change| change.lines_added), total(|change| change.lines_removed));
         let paths = ui::count_of(answer.changes.len(), "path");
         let lines = ui::count_of(added, "line");
@@ -202,15 +218,23 @@ fn show_count(change: &LayerChange) {
     } else {
         format!("+{} -{}", change.lines_added, change.lines_removed)
     };
-    let from = change.renamed_from.as_ref().map_or_else(String::new, |from| format!("  renamed from {from}"));
-    ui::print_row(mark, format_args!("{}  {}{from}", change.path, ui::dim(lines)));
+    match &change.renamed_from {
+        Some(from) => ui::print_row("renamed", format_args!("{from} → {}", change.path)),
+        None => ui::print_row(mark, format_args!("{}  {}", change.path, ui::dim(lines))),
+    }
 }
 
-/// Prints a change as git does: a header, then hunks.
-fn show_change(change: &LayerChange) {
+/// Prints a change as git does: a header, then hunks. `former` is the deletion of the path that a file was renamed from.
+fn show_change(change: &LayerChange, former: Option<&LayerChange>) {
     let path = &change.path;
-    ui::print(ui::bold(format_args!("diff --probity a/{path} b/{path}")));
-    match (&change.before, &change.after) {
+    let old = change.renamed_from.as_ref().unwrap_or(path);
+    ui::print(ui::bold(format_args!("diff --probity a/{old} b/{path}")));
+    if change.renamed_from.is_some() {
+        ui::print(format_args!("rename from {old}"));
+        ui::print(format_args!("rename to {path}"));
+    }
+    let before = former.map_or(&change.before, |former| &former.before);
+    match (before, &change.after) {
         (None, Some(after)) => ui::print(format_args!("new {after}")),
         (Some(before), None) => ui::print(format_args!("deleted {before}")),
         (Some(before), Some(after)) if before != after => {
@@ -218,9 +242,6 @@ fn show_change(change: &LayerChange) {
             ui::print(format_args!("new {after}"));
         }
         _ => {}
-    }
-    if let Some(from) = &change.renamed_from {
-        ui::print(format_args!("renamed from {from}"));
     }
     if change.is_binary {
         ui::print("binary files differ");

@@ -50,6 +50,9 @@ pub(crate) fn plan(workspace: &Workspace, args: PlanArgs) -> Result<CommandAnswe
                 ui::format_number(left_out)
             ));
         }
+        if suggested.patterns.is_empty() && left_out == 0 {
+            ui::eprint("the run changed nothing, so there is no scope to suggest");
+        }
         return Ok(CommandAnswer::of(ExitCode::Ok, &suggested.answer(workspace)));
     }
     let remark = caller_location::typed_remark(workspace, &selection.scope);

@@ -28,7 +28,7 @@ use probity_workspace::exemptions::{OutputHint, judged_outputs, output_hint, sou
 use probity_workspace::refs::{describe_movement, shown_name, shown_value};
 use probity_workspace::state_files::StateFiles;
 use probity_workspace::{ServiceError, Workspace};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -244,6 +244,12 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
                 ui::eprint_row("claimed", format_args!("{}  {whose}", paths.join(", ")));
             }
         }
+        RunEvent::OutOfSight(paths) => {
+            for path in *paths {
+                let why = "is not there in the private view, whose /tmp, /var/tmp and /run are empty: use a path elsewhere";
+                ui::eprint_row("warning", format_args!("`{}` {why}", path.display()));
+            }
+        }
         RunEvent::CommandEnded => ui::reset_terminal(),
         RunEvent::Gate(result) => {
             let status = match result.status {
@@ -299,8 +305,8 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         LandingState::Landed | LandingState::None => "",
     };
     show_changes(report, &answer.renames, &untracked, fate);
-    for (path, placed) in verdict.placed.iter().take(MAX_SHOWN_PLACES) {
-        ui::eprint_row("", format_args!("{path} is {}", ui::dim(placed.describe_place())));
+    for line in place_lines(verdict.placed.iter().map(|(path, placed)| (path, placed.describe_place()))) {
+        ui::eprint_row("", line);
     }
     let judged = judged_outputs(&report.seal, &verdict.untracked);
     if judged > 0 {
@@ -363,6 +369,32 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         ui::eprint_row("hint", hint_words(&hint));
     }
     show_next_steps(answer);
+}
+
+/// Says which changes are only committed or staged, and where; many in one place are counted.
+fn place_lines<'a>(placed: impl Iterator<Item = (&'a RepoPath, String)>) -> Vec<String> {
+    let mut places: BTreeMap<String, Vec<&RepoPath>> = BTreeMap::new();
+    for (path, place) in placed {
+        places.entry(place).or_default().push(path);
+    }
+    let mut lines = Vec::new();
+    for (place, paths) in &places {
+        match paths.as_slice() {
+            few @ ([_] | [_, _] | [_, _, _]) => {
+                lines.extend(few.iter().map(|path| format!("{path} is {}", ui::dim(place))));
+            }
+            [first, rest @ ..] => {
+                let more = ui::format_number(rest.len());
+                lines.push(format!("{first} and {more} more are {}", ui::dim(place)));
+            }
+            [] => {}
+        }
+    }
+    if let Some(more) = lines.len().checked_sub(MAX_SHOWN_PLACES).filter(|more| *more > 0) {
+        lines.truncate(MAX_SHOWN_PLACES);
+        lines.push(ui::dim(format_args!("… and {} more, all in the evidence", ui::format_number(more))));
+    }
+    lines
 }
 
 /// Lists the changes: all that are in scope first, so that the edit that was asked for is not below others.

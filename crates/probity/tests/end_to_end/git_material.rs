@@ -1,6 +1,6 @@
 //! Git features: movements of refs and submodules, filtered files, partial clones.
 
-use crate::repo::Repo;
+use crate::repo::{Repo, verify};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -63,6 +63,24 @@ fn a_commit_inside_a_submodule_that_is_in_scope_passes() {
     repo.run("cd dep; git commit -q --allow-empty -m nothing").is_out(&["dep"]);
 }
 
+/// A commit inside a submodule is gone with the view, like one of the tree itself: that is said, and the file lands.
+#[test]
+fn a_commit_inside_a_submodule_in_a_view_is_told() {
+    let repo = with_submodule();
+    let before = git(&repo, "dep", &["rev-parse", "HEAD"]);
+    let outcome =
+        repo.run_with(&["--enforce", "overlay", "--scope", "dep", "--scope", "dep/**"], COMMIT_IN_DEP);
+    if outcome.json["reason"] == "ENFORCE.UNAVAILABLE" {
+        probity_testkit::skip!("there are no views here");
+        return;
+    }
+    outcome.passes();
+    assert_eq!(outcome.delta(), ["dep/f"]);
+    assert_eq!(movement(&outcome.json, &json!("dep"), "HEAD")["change"], "moved");
+    assert_eq!(git(&repo, "dep", &["rev-parse", "HEAD"]), before);
+    assert_eq!(verify(&outcome.evidence_dir(), None).json["outcome"], "PASS");
+}
+
 #[test]
 fn references_of_submodules_are_protected_with_the_others() {
     let repo = with_submodule();
@@ -116,6 +134,51 @@ fn a_revert_after_a_commit_says_that_the_commit_stays_and_how_to_drop_it() {
     assert_eq!(note["command"], format!("git reset --mixed {before}"));
     repo.sh(note["command"].as_str().expect("a command"));
     assert_eq!(git(&repo, "", &["status", "--porcelain"]), "M src/a.py", "what was in scope stays");
+}
+
+/// One commit may place thousands of changes: it is asked about once, and the list does not say the same of each.
+#[test]
+fn a_revert_asks_once_about_a_commit_with_many_paths() {
+    let repo = Repo::new();
+    let script = "for i in $(seq 60); do echo $i > docs/n$i.md; done; git add docs; git commit -qm many; git rm -q 'docs/n*'; git commit -qm gone";
+    let outcome = repo.run(script);
+    let untracked = outcome.json["untracked_delta_paths"].as_array().map_or(0, Vec::len);
+    assert!(untracked >= 60, "{outcome:#?}");
+    let output = repo.probity(&["--timings", "revert", "last"]).output().expect("probity starts");
+    let (told, work) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let n_git: usize = work
+        .lines()
+        .find_map(|line| line.strip_suffix("  git processes")?.trim().parse().ok())
+        .unwrap_or_else(|| panic!("no count of git processes: {work}"));
+    assert!(n_git < 30, "{n_git} git processes: {work}");
+    assert!(told.contains(" holds it: undo the commit REVERT.REF_NOT_UNDONE"), "{told}");
+    assert!(told.contains(" more in the same way"), "{told}");
+    assert!(told.lines().count() < 20, "{told}");
+}
+
+/// Changes in scope stay, and a path that is named goes back whatever the scope was.
+#[test]
+fn a_named_path_is_undone_although_it_was_in_scope() {
+    let repo = Repo::new();
+    let run = repo
+        .run_with(&["--enforce", "observe", "--scope", "src/**"], "echo x >> src/a.py; echo y > src/new.py");
+    run.passes();
+    let output = repo.probity(&["revert", "last"]).output().expect("probity starts");
+    let words = String::from_utf8_lossy(&output.stdout).into_owned();
+    let id = run_id(&run.json);
+    for part in [
+        format!("nothing to undo: no out-of-scope change of run {id} is in the tree\n"),
+        "  kept      src/a.py and 1 more  in scope\n".to_owned(),
+        format!("to undo that, too: probity revert {id} 'src/a.py'\n"),
+    ] {
+        assert!(words.contains(&part), "no `{part}` in {words}");
+    }
+    let reverted = repo.ask(&["revert", "last", "src/a.py", "src/new.py"]);
+    assert_eq!(reverted.exit_code, Some(0), "{reverted:#?}");
+    assert_eq!(git(&repo, "", &["status", "--porcelain"]), "");
+    assert_eq!(verify(&reverted.evidence_dir(), None).json["outcome"], "PASS");
+    assert_eq!(repo.ask(&["revert", "last"]).json["kept"], json!([]));
+    repo.ask(&["revert", "last", "docs/d.md"]).refused_with("PATH.INVALID");
 }
 
 #[test]

@@ -46,6 +46,40 @@ fn a_held_layer_can_be_looked_at_and_dropped() {
     assert_eq!(repo.ask(&["status"]).json["held"], json!([]));
 }
 
+/// A part that is in the tree already, or that is empty, is not said to have landed.
+#[test]
+fn nothing_lands_twice() {
+    let Some(repo) = held() else { return };
+    assert_eq!(repo.ask(&["land", "last", "--in-scope"]).json["state"], "landed");
+    let again = repo.ask(&["land", "last", "--in-scope"]);
+    again.refused_with("RECON.UNTRACKED_DELTA");
+    assert!(
+        again.json["message"].as_str().is_some_and(|it| it.ends_with("is in the tree already")),
+        "{again:#?}"
+    );
+    let run = run_in_view(&repo, "echo y >> docs/d.md").expect("ran before");
+    assert_eq!(run.json["landing"]["state"], "held", "{run:#?}");
+    repo.ask(&["land", "last", "--in-scope"]).refused_with("RECON.UNTRACKED_DELTA");
+}
+
+/// A renamed file is no deletion of all its lines.
+#[test]
+fn a_rename_is_shown_once() {
+    let Some(repo) = held() else { return };
+    let shown = |arguments: &[&str]| {
+        let words = repo.probity(arguments).output().expect("probity starts").stdout;
+        String::from_utf8_lossy(&words).into_owned()
+    };
+    let words = shown(&["diff", "last"]);
+    let rename = "diff --probity a/src/b.py b/docs/b.py\nrename from src/b.py\nrename to docs/b.py\n";
+    assert!(words.contains(rename) && !words.contains("deleted"), "{words}");
+    let words = shown(&["diff", "last", "--stat"]);
+    assert!(words.contains("renamed   src/b.py → docs/b.py\n"), "{words}");
+    assert!(words.contains("2 lines added, 0 removed"), "{words}");
+    // The old name alone is a deletion.
+    assert!(shown(&["diff", "last", "src/b.py"]).contains("deleted file 0644"));
+}
+
 #[test]
 fn a_run_that_did_not_pass_lands_in_part_only() {
     let Some(repo) = held() else { return };
@@ -108,6 +142,26 @@ fn a_part_that_landed_before_the_rest_is_undone_with_it() {
     let reverted = repo.ask(&["revert", "last"]);
     assert_eq!(reverted.exit_code, Some(0), "{reverted:#?}");
     repo.sh("test -z \"$(git status --porcelain)\"");
+}
+
+/// Who asks why a line is there is told who let it in and why, not that the run failed before.
+#[test]
+fn a_line_that_an_amendment_let_in_is_explained_by_it() {
+    let Some(repo) = held() else { return };
+    let amended =
+        repo.ask(&["amend", "last", "--add", "docs/**", "--why", "the page moves, too", "--by", "ann"]);
+    assert_eq!(amended.json["landing"]["state"], "landed", "{amended:#?}");
+    let why = repo.ask(&["why", "docs/d.md:2"]);
+    let answer = why.json["answer"].as_str().expect("a sentence");
+    assert!(answer.ends_with(" made it, let in by docs/**"), "{why:#?}");
+    let steps = why.json["steps"].as_array().expect("steps");
+    let words = |kind: &str| {
+        let step = steps.iter().find(|step| step["step"] == kind).expect("the step");
+        (step["answer"].as_str().expect("text").to_owned(), step["detail"].as_str().expect("text").to_owned())
+    };
+    assert!(words("change").1.ends_with("; it passed"), "{why:#?}");
+    let (by, reason) = words("amendment");
+    assert!(by == "amended by ann" && reason.starts_with("the page moves, too, at "), "{by} {reason}");
 }
 
 #[test]

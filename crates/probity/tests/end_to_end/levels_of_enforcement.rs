@@ -462,6 +462,58 @@ fn shown_view_run(repo: &Repo, scope: &str, script: &str) -> Option<String> {
     Some(text)
 }
 
+/// `-- sh /tmp/agent.sh` fails with "no such file" although the file is there: that is said before it happens.
+#[test]
+fn a_command_that_names_a_file_out_of_sight_is_warned_of() {
+    let repo = Repo::new();
+    if repo.path().starts_with("/var/tmp") {
+        probity_testkit::skip!("the tree is in the directory that would be empty");
+        return;
+    }
+    let file = tempfile::NamedTempFile::new_in("/var/tmp").expect("a file");
+    let name = file.path().to_str().expect("text");
+    let mut command = repo.probity(&["run", "--enforce", "overlay", "--scope", "src/**", "--", "cat", name]);
+    let text = String::from_utf8_lossy(&command.output().expect("starts").stderr).into_owned();
+    if text.contains("ENFORCE.UNAVAILABLE") {
+        probity_testkit::skip!("there are no views here");
+        return;
+    }
+    assert!(text.contains(&format!("warning   `{name}` is not there in the private view")), "{text}");
+    let text = shown_view_run(&repo, "src/**", "cat src/a.py").expect("ran before");
+    assert!(!text.contains("is not there in the private view"), "{text}");
+}
+
+/// Cargo fails in a home without its cache unless it is given another.
+#[test]
+fn cargo_gets_a_cache_in_a_home_without_one() {
+    let repo = Repo::new();
+    // Beside the tree it would be part of a directory in which everything can be written.
+    let home = tempfile::tempdir_in("/var/tmp").expect("a home");
+    if repo.path().starts_with("/var/tmp") {
+        probity_testkit::skip!("the tree is beside the home");
+        return;
+    }
+    let shown = |script: &str| {
+        let mut command =
+            repo.probity(&["run", "--enforce", "overlay", "--scope", "src/**", "--", "sh", "-ec"]);
+        let command = command.arg(script).env("HOME", home.path()).env_remove("CARGO_HOME");
+        String::from_utf8_lossy(&command.output().expect("starts").stderr).into_owned()
+    };
+    let use_cache = "mkdir -p ${CARGO_HOME:-$HOME/.cargo}/registry/index";
+    let text = shown(use_cache);
+    if text.contains("ENFORCE.UNAVAILABLE") {
+        probity_testkit::skip!("there are no views here");
+        return;
+    }
+    assert!(text.contains("PASS nothing changed"), "{text}");
+    // Installed but never used: its settings are read, and what it downloads is thrown away.
+    fs::create_dir(home.path().join(".cargo")).expect("a directory");
+    fs::write(home.path().join(".cargo/config.toml"), "[net]\n").expect("settings");
+    let text = shown(&format!("test -z \"$CARGO_HOME\"; cat ~/.cargo/config.toml; {use_cache}"));
+    assert!(text.contains("PASS nothing changed"), "{text}");
+    assert!(!home.path().join(".cargo/registry").exists());
+}
+
 #[test]
 fn commits_that_stay_in_the_view_are_not_told_as_landed() {
     let repo = Repo::new();

@@ -187,7 +187,7 @@ fn a_scope_that_covers_nothing_stops_before_the_command_runs() {
     };
     hinted("", "scr/**", "did you mean `src/**` (2 files)?");
     hinted("packages", "src/**", "`/src/**` (2 files)");
-    hinted("packages", "src/**", "`packages/src/**` from the root of the tree (you are in packages)");
+    hinted("packages", "src/**", "you are in packages, so from the root of the tree it is `packages/src/**`");
     hinted("packages", "src/a.js", "`app/src/a.js` (1 file)");
     hinted("packages/app", "src", "`src/**` (2 files)");
     refused("", &[]).refused_with("SCOPE.EMPTY_SCOPE");

@@ -83,3 +83,18 @@ fn an_intent_recovered_from_another_worktree_is_finished_where_it_was_started() 
     let finished = repo.ask(&["finish"]);
     assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
 }
+
+/// The handle is kept where the change was started, so a finish elsewhere says where to go, not that it is a stranger's.
+#[test]
+fn a_finish_in_another_worktree_names_the_one_with_the_handle() {
+    let repo = Repo::new();
+    repo.sh("git worktree add -q ../one");
+    let intent = repo.ask(&["start", "src/a.py", "--intent", "x"]).json["intent_id"].clone();
+    let intent = intent.as_str().expect("an id");
+    let mut command = repo.probity(&["finish", intent, "--json"]);
+    let command = command.current_dir(repo.outside().join("one"));
+    let refused = repo.outcome(&command.output().expect("probity starts"));
+    refused.refused_with("INTENT.ELSEWHERE");
+    let next = refused.json["next_step"].as_str().expect("a next step");
+    assert!(next.contains("probity finish ") && next.starts_with("`cd "), "{next}");
+}

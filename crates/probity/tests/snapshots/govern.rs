@@ -102,7 +102,8 @@ fn revert_undoes_what_was_out_of_scope() {
         scene.case("no_run", &["revert", "last"]);
         violate(scene);
         scene.case("dry_run", &["revert", "last", "--dry-run"]);
-        scene.case("another_path", &["revert", "last", "src/a.py"]);
+        scene.case("another_path", &["revert", "last", "src/b.py"]);
+        scene.case("in_scope", &["revert", "last", "src/a.py", "--dry-run"]);
         scene.case("all", &["revert", "last"]);
         scene.case("again", &["revert", "last"]);
         violate(scene);

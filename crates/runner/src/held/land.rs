@@ -57,7 +57,10 @@ pub fn land(workspace: &Workspace, request: &LandRequest<'_>) -> Result<LandAnsw
     let _layer = layer_store::lock_layer(workspace, &held.run_id, "land")?;
     let observer = WorkspaceObserver::new(workspace);
     let now = observer.content(None)?;
-    let selected = select(&held, &request.selection)?;
+    let mut selected = select(&held, &request.selection)?;
+    if request.selection == LandSelection::InScope {
+        selected = not_landed_yet(&held, &now, selected)?;
+    }
     let mut attempt = LandingAttempt::prepare(workspace, &observer, &held, now, selected, request)?;
     attempt.conflicts = attempt.merge_with_tree()?;
     if attempt.conflicts.is_empty() {
@@ -80,7 +83,16 @@ fn select(held: &HeldRun, selection: &LandSelection) -> Result<Vec<TreeChange>, 
                     held.run_id,
                     reason.meaning()
                 );
-                let step = "land a part of them with `--in-scope` or `--only PATH`, or widen the scope with `probity amend`";
+                let id = &held.run_id;
+                let step = if *reason == ReasonCode::ReconUntrackedDelta {
+                    format!(
+                        "land a part: `probity land {id} --in-scope`, or `--only PATH`; or widen the scope with `probity amend`"
+                    )
+                } else {
+                    format!(
+                        "`probity land {id} --in-scope` lands what is in scope once its gates pass; or `probity discard {id}`"
+                    )
+                };
                 return Err(ServiceError::refused(*reason, detail).with_next_step(step));
             }
             Ok(held.changes.clone())
@@ -115,6 +127,30 @@ fn select(held: &HeldRun, selection: &LandSelection) -> Result<Vec<TreeChange>, 
             Ok(held.changes.iter().filter(|change| is_meant(&change.path)).cloned().collect())
         }
     }
+}
+
+/// Returns the changes in scope that the tree does not have yet; refuses if there are none.
+fn not_landed_yet(
+    held: &HeldRun,
+    now: &Snapshot,
+    in_scope: Vec<TreeChange>,
+) -> Result<Vec<TreeChange>, ServiceError> {
+    let has_any = !in_scope.is_empty();
+    let rest: Vec<TreeChange> =
+        in_scope.into_iter().filter(|change| entry_state(now, &change.path) != change.after).collect();
+    if !rest.is_empty() {
+        return Ok(rest);
+    }
+    let id = &held.run_id;
+    let detail = if has_any {
+        format!("what run {id} holds in its scope is in the tree already")
+    } else {
+        format!("run {id} holds no change in its scope that could land without the others")
+    };
+    let step = format!(
+        "`probity diff {id}` shows what is held; `probity amend {id}` widens the scope, `probity discard {id}` drops it"
+    );
+    Err(ServiceError::refused(ReasonCode::ReconUntrackedDelta, detail).with_next_step(step))
 }
 
 /// A landing on its way to its evidence.

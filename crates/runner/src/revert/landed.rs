@@ -188,6 +188,7 @@ impl LandedRun<'_> {
             dry_run: self.dry_run,
             landed: true,
             paths,
+            kept: Vec::new(),
             left: Vec::new(),
             refs: ref_notes::notes(workspace, &imported, &undone),
             staged,

@@ -438,7 +438,11 @@ fn attest_landing(
     let movements: Vec<RefMovement> = imported
         .iter()
         .filter(taken_over)
-        .filter_map(|branch| run.ref_movements.iter().find(|movement| movement.name == branch.name))
+        .filter_map(|branch| {
+            let is_it =
+                |movement: &&RefMovement| movement.repository.is_none() && movement.name == branch.name;
+            run.ref_movements.iter().find(is_it)
+        })
         .cloned()
         .collect();
     let start_root = run.begun.start.content.root();

@@ -5,11 +5,16 @@ use probity_sandbox::ScratchOverlays;
 use std::path::{Path, PathBuf};
 
 /// Variables that name a cache elsewhere, for homes without the usual directory.
-pub(super) const CACHE_VARIABLES: [(&str, &str, &str); 3] = [
+pub(super) const CACHE_VARIABLES: [(&str, &str, &str); 4] = [
     (".cache", "XDG_CACHE_HOME", "/tmp/.cache"),
     (".npm", "npm_config_cache", "/tmp/.npm"),
+    (".cargo", "CARGO_HOME", "/tmp/.cargo"),
     ("go/pkg", "GOMODCACHE", "/tmp/.go"),
 ];
+
+/// Caches in a directory that also has settings, and that directory: it is covered as a whole where the cache is missing,
+/// because the tool must read its settings and cannot be told of another cache.
+const CACHES_BESIDE_SETTINGS: [(&str, &str); 1] = [("~/.cargo/registry", "~/.cargo")];
 
 /// Paths of the home, as they are on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,10 +66,23 @@ impl HomePlan {
         // A tree in a directory for temporary files has its neighbors there, which people expect to be seen.
         let around_tree = super::TEMPORARY_DIRECTORIES.iter().map(PathBuf::from);
         let around_tree = around_tree.filter(|path| tree.starts_with(path) && tree != path);
+        let is_missing = |text: &str| expand(text, home.as_deref()).is_some_and(|path| !path.exists());
+        let beside_settings: Vec<String> = CACHES_BESIDE_SETTINGS
+            .iter()
+            .filter(|(cache, _)| rules.scratch.iter().any(|rule| rule == cache) && is_missing(cache))
+            .map(|(_, around)| (*around).to_owned())
+            .collect();
+        let mut scratch: Vec<PathBuf> =
+            found(&rules.scratch).into_iter().chain(around_tree).filter(is_coverable).collect();
+        for around in found(&beside_settings).into_iter().filter(is_coverable) {
+            // One overlay covers what is in it.
+            scratch.retain(|path| !path.starts_with(&around));
+            scratch.push(around);
+        }
         Self {
             fixed,
             open_settings,
-            scratch: found(&rules.scratch).into_iter().chain(around_tree).filter(is_coverable).collect(),
+            scratch,
             hidden: found(&rules.hide),
             visible: home.iter().filter(is_in_private).cloned().collect(),
             persist,

@@ -197,6 +197,12 @@ impl<'a> RunView<'a> {
         if is_private && !is_kept { &self.workspace.root } else { wanted }
     }
 
+    /// Returns the words of a command that name existing files in directories which are empty in the view.
+    pub(crate) fn out_of_sight(&self, command: &[OsString]) -> Vec<PathBuf> {
+        let paths = command.iter().map(PathBuf::from);
+        paths.filter(|path| path.exists() && self.reachable(path) != path).collect()
+    }
+
     /// Returns the environment of a command in the view.
     pub(crate) fn environment(&self, environment: ProcessEnvironment) -> ProcessEnvironment {
         let mut environment = without_services(environment, &self.passed_variables);

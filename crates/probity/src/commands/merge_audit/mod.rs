@@ -3,7 +3,7 @@
 mod report;
 mod versions;
 
-pub(super) use report::print_range;
+pub(super) use report::{print_range, print_range_verdict};
 
 use crate::answer::CommandAnswer;
 use crate::ui;

@@ -1,11 +1,13 @@
 //! The report of an audit in a terminal.
 
-use crate::ui;
+use crate::{caller_location, ui};
+use probity_api::ExitCode;
 use probity_api::merge_audit::{
     AuditBaseKind, AuditOutcome, FindingChoice, MergeAuditAnswer, MergeAuditRangeAnswer, MergeFinding,
     MergeSurvivalAnswer, UncheckedPart,
 };
 use probity_api::merges::RulingStatus;
+use probity_contract::ContractStatus;
 use probity_merges::what_happened;
 
 pub(super) fn print_survival(answer: &MergeSurvivalAnswer) {
@@ -83,6 +85,20 @@ pub(crate) fn print_range(answer: &MergeAuditRangeAnswer, is_short: bool) {
         ui::format_number(n_lost),
         ui::format_number(answer.proven)
     ));
+    let mut lost = answer.audits.iter().filter(|audit| audit.outcome == AuditOutcome::Lost);
+    if let Some(merge) = lost.find_map(|audit| audit.merge.as_deref()).filter(|_| !is_short) {
+        let audit = format!("{} merge audit {}", caller_location::program_prefix(), short(merge));
+        ui::print_row("restore", ui::code(format_args!("{audit} --restore lost")));
+        ui::print_row("accept", ui::code(format_args!("{audit} --accept all --why '…'")));
+    }
+}
+
+/// Says that merges fail a change whose own `status`, printed above them, would not.
+pub(crate) fn print_range_verdict(answer: &MergeAuditRangeAnswer, status: ContractStatus) {
+    if ExitCode::from(status) == ExitCode::Ok && answer.outcome == AuditOutcome::Lost {
+        let why = "the change is accepted, but a merge in it lost edits";
+        ui::print_sentence(format_args!("{} {why}", ui::bad("FAIL")));
+    }
 }
 
 pub(super) fn print_audit(answer: &MergeAuditAnswer) {
