@@ -5,6 +5,7 @@
 //! that were really started and finished. The newest commit changes 1,000 files.
 
 use crate::bench::{shell, time};
+use crate::bench_browser::BenchBrowser;
 use crate::bench_change::{N_OTHER_AGENTS, expect, fill, start_others};
 use crate::mcp::ServerProcess;
 use crate::measure::median;
@@ -15,12 +16,17 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const ROUNDS: usize = 9;
 /// A board that was read is kept for half a second.
 const BOARD_INTERVAL: Duration = Duration::from_millis(600);
+/// Boards that are open at the same time, each of a client of its own.
+const N_STREAMS: usize = 200;
+/// Tabs of one browser that show the board.
+const N_TABS: usize = 7;
 /// Files that the newest commit changes, each by about 25 lines.
 const N_CHANGED_FILES: usize = 1_000;
 
@@ -52,6 +58,10 @@ fn measure(binary: &Path, place: &Path, n_receipts: usize) -> ChoreResult {
     page.repeat("the page of the commit", "/c/HEAD~1..HEAD")?;
     page.repeat("one of its files", "/c/HEAD~1..HEAD/f/500")?;
     page.repeat("why a line is there", "/why/HEAD?path=src/p20/m2000.py&line=5")?;
+    // A change starts from an analysis of the tree.
+    server.call("analyze_repository", &json!({}))?;
+    streams(&page, &mut server)?;
+    in_a_browser(&mut page, &mut server, place)?;
     println!("memory of the server      {} MB", page.peak_kilobytes()? / 1000);
     drop(page);
     let command = |program: &Path, words: &[&str]| {
@@ -72,6 +82,128 @@ fn measure(binary: &Path, place: &Path, n_receipts: usize) -> ChoreResult {
     } else {
         println!("difftastic                is not on the PATH");
     }
+    Ok(())
+}
+
+/// Appends an entry to the log: the note of one more agent.
+fn append(server: &mut ServerProcess, number: usize) -> ChoreResult {
+    let wish = json!({ "intent": "an event", "agent": format!("event {number}"), "allowed_files": [format!("events/{number}.md")] });
+    let (granted, _) = server.call("start_controlled_change", &wish)?;
+    expect(&granted, "active")
+}
+
+/// How long an entry takes until every one of many open boards has it, from the end of the call that appended it.
+fn streams(page: &ReviewPage, server: &mut ServerProcess) -> ChoreResult {
+    let (ready, all_ready) = mpsc::channel();
+    let (heard, all_heard) = mpsc::channel();
+    let began = Instant::now();
+    for _ in 0..N_STREAMS {
+        let mut stream = page.ask("/events")?;
+        let (ready, heard) = (ready.clone(), heard.clone());
+        thread::spawn(move || {
+            let mut lines = BufReader::new(&mut stream).lines().map_while(Result::ok);
+            let _ = ready.send(lines.any(|line| line.starts_with("event: board")));
+            while lines.any(|line| line == "event: log") {
+                let _ = heard.send(Instant::now());
+            }
+        });
+    }
+    for _ in 0..N_STREAMS {
+        if !all_ready.recv().map_err(|error| error.to_string())? {
+            return Err("an event stream ended".into());
+        }
+    }
+    println!("{N_STREAMS} event streams         open in {}", milliseconds(began.elapsed()));
+    let mut times = Vec::new();
+    for round in 0..ROUNDS {
+        append(server, round)?;
+        let appended = Instant::now();
+        let mut last = appended;
+        for _ in 0..N_STREAMS {
+            last = last.max(all_heard.recv().map_err(|error| error.to_string())?);
+        }
+        times.push(last.duration_since(appended));
+    }
+    let worst = times.iter().max().copied().unwrap_or_default();
+    println!(
+        "an entry until all have it {}, at most {}",
+        milliseconds(median(times).unwrap_or_default()),
+        milliseconds(worst)
+    );
+    let began = Instant::now();
+    let boards: Vec<_> = (0..N_STREAMS).map(|_| page.ask("/board")).collect::<Result<_, _>>()?;
+    for mut board in boards {
+        let mut answer = Vec::new();
+        board.read_to_end(&mut answer).map_err(|error| error.to_string())?;
+        if !answer.starts_with(b"HTTP/1.1 200") {
+            return Err("a board was refused".into());
+        }
+    }
+    println!("{N_STREAMS} boards at once        {}", milliseconds(began.elapsed()));
+    Ok(())
+}
+
+/// The large change and seven boards in a real Chromium.
+fn in_a_browser(page: &mut ReviewPage, server: &mut ServerProcess, place: &Path) -> ChoreResult {
+    let Some(browser) = BenchBrowser::open(&place.join("profile")) else {
+        println!("in a browser              none is installed");
+        return Ok(());
+    };
+    let link = page.another_link()?;
+    browser.go(&link)?;
+    let address = page.address.clone();
+    let mut paints = Vec::new();
+    for _ in 0..ROUNDS {
+        browser.go(&format!("http://{address}/c/HEAD~1..HEAD"))?;
+        let paint = "const [n] = performance.getEntriesByType('navigation'); const p = performance.getEntriesByName('first-contentful-paint')[0]; return p ? p.startTime - n.responseStart : null";
+        while browser.run(paint)?.is_null() {}
+        paints.push(Duration::from_secs_f64(browser.run(paint)?.as_f64().unwrap_or(0.0) / 1e3));
+    }
+    println!(
+        "first paint of the commit {}, after the first byte",
+        milliseconds(median(paints).unwrap_or_default())
+    );
+    for share in [2, 1] {
+        browser.run(&format!("scrollTo(0, document.documentElement.scrollHeight / {share})"))?;
+        while browser.run("return document.querySelector('.file[data-busy].wait') !== null")? == true {}
+    }
+    println!("memory of its renderer    {} MB, after two jumps", browser.renderer_megabytes());
+    let board = format!("http://{address}/board");
+    browser.go(&board)?;
+    let mut tabs = Vec::new();
+    for _ in 0..N_TABS {
+        tabs.push(browser.open_tab()?);
+        browser.go(&board)?;
+        while browser.run("return document.querySelector('#live.off') !== null")? == true {}
+    }
+    let mut times = Vec::new();
+    for round in 0..ROUNDS {
+        let name = format!("event {}", ROUNDS + round);
+        for tab in &tabs {
+            browser.show_tab(tab)?;
+            // Each tab notes by itself when the row stands in it.
+            browser.run(&format!("window.heard = null; new MutationObserver((_, watch) => {{ if (document.querySelector('#feed').textContent.includes({name:?})) {{ window.heard = Date.now(); watch.disconnect(); }} }}).observe(document.querySelector('#board'), {{ childList: true, subtree: true }})"))?;
+        }
+        append(server, ROUNDS + round)?;
+        let appended = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
+        let mut last = Duration::ZERO;
+        for tab in &tabs {
+            browser.show_tab(tab)?;
+            let heard = loop {
+                if let Some(heard) = browser.run("return window.heard")?.as_f64() {
+                    break heard;
+                }
+            };
+            last = last.max(Duration::from_secs_f64(heard / 1e3).saturating_sub(appended));
+        }
+        times.push(last);
+    }
+    let worst = times.iter().max().copied().unwrap_or_default();
+    println!(
+        "an entry until {N_TABS} tabs show it {}, at most {}",
+        milliseconds(median(times).unwrap_or_default()),
+        milliseconds(worst)
+    );
     Ok(())
 }
 
@@ -111,6 +243,8 @@ struct ReviewPage {
     process: Child,
     address: String,
     cookie: String,
+    /// What comes after `http://` in the links that the server prints.
+    links: mpsc::Receiver<String>,
 }
 
 struct PageLoad {
@@ -130,14 +264,18 @@ impl ReviewPage {
             .spawn()
             .map_err(|error| error.to_string())?;
         let output = process.stderr.take().ok_or("a server without output")?;
-        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
-        let link = lines
-            .find_map(|line| line.split_once("http://").map(|(_, link)| link.trim().to_owned()))
-            .ok_or("the server printed no link")?;
+        let (to, links) = mpsc::channel();
         // Its output is read to the end, so that the server never waits for a reader.
-        thread::spawn(move || lines.for_each(drop));
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Some((_, link)) = line.split_once("http://") {
+                    let _ = to.send(link.trim().to_owned());
+                }
+            }
+        });
+        let link = links.recv().map_err(|_| "the server printed no link")?;
         let (address, path) = link.split_once('/').ok_or("the link has no path")?;
-        let mut page = Self { process, address: address.to_owned(), cookie: String::new() };
+        let mut page = Self { process, address: address.to_owned(), cookie: String::new(), links };
         let entered = page.get(&format!("/{path}"))?;
         let cookie = entered.headers.lines().find_map(|line| {
             let (name, value) = line.split_once(": ")?;
@@ -148,15 +286,30 @@ impl ReviewPage {
         Ok(page)
     }
 
-    fn get(&self, path: &str) -> Result<PageLoad, String> {
+    /// Asks for another link, as a person does with the Enter key.
+    fn another_link(&mut self) -> Result<String, String> {
+        let input = self.process.stdin.as_mut().ok_or("a server without input")?;
+        input.write_all(b"\n").map_err(|error| error.to_string())?;
+        let link = self.links.recv().map_err(|_| "the server printed no link")?;
+        Ok(format!("http://{link}"))
+    }
+
+    /// Sends a request; the answer is still to be read.
+    fn ask(&self, path: &str) -> Result<TcpStream, String> {
         let failed = |error: std::io::Error| format!("{path}: {error}");
-        let began = Instant::now();
         let mut stream = TcpStream::connect(&self.address).map_err(failed)?;
         let request = format!(
             "GET {path} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\nAccept: text/html\r\nConnection: close\r\n\r\n",
             self.address, self.cookie
         );
         stream.write_all(request.as_bytes()).map_err(failed)?;
+        Ok(stream)
+    }
+
+    fn get(&self, path: &str) -> Result<PageLoad, String> {
+        let failed = |error: std::io::Error| format!("{path}: {error}");
+        let began = Instant::now();
+        let mut stream = self.ask(path)?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).map_err(failed)?;
         let took = began.elapsed();

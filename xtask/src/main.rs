@@ -5,6 +5,7 @@ mod attack;
 mod audit;
 mod bench;
 mod bench_analyze;
+mod bench_browser;
 mod bench_change;
 mod bench_contract;
 mod bench_enforce;
