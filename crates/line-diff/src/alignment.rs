@@ -1,7 +1,9 @@
 //! Which lines of one text correspond to which of another.
 
 use crate::sequence::{ChangedRegion, aligned_pairs, changed_regions, shortest_script_pairs};
+use foldhash::fast::FixedState;
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
 /// How lines are paired. Both ways are right; which lines of a changed place count as the same differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +39,15 @@ pub(crate) fn changes_of_numbers(
 
 /// Gives equal lines equal numbers.
 pub(crate) fn number_lines<const N: usize>(texts: [&[&[u8]]; N]) -> [Vec<u32>; N] {
-    let mut numbers: BTreeMap<&[u8], u32> = BTreeMap::new();
+    // Ordered by hash: most comparisons do not look at the lines, many of which begin alike.
+    let hasher = FixedState::with_seed(0);
+    let mut numbers: BTreeMap<(u64, &[u8]), u32> = BTreeMap::new();
     texts.map(|lines| {
         lines
             .iter()
             .map(|&line| {
                 let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-                *numbers.entry(line).or_insert(next)
+                *numbers.entry((hasher.hash_one(line), line)).or_insert(next)
             })
             .collect()
     })

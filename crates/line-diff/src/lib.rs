@@ -13,5 +13,5 @@ mod unified;
 
 pub use alignment::{LineAlignment, line_changes, split_lines};
 pub use sequence::{ChangedRegion, aligned_pairs, changed_regions, shortest_script_pairs};
-pub use three_way::{MergeConflict, merge};
+pub use three_way::{MergeConflict, ThreeWayTexts, merge};
 pub use unified::{is_binary, unified_hunks};

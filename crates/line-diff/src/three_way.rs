@@ -16,6 +16,13 @@ pub struct MergeConflict {
     pub theirs: Range<usize>,
 }
 
+/// A text and two edits of it, split into lines that are ready to be compared.
+#[derive(Debug, Clone)]
+pub struct ThreeWayTexts<'a> {
+    lines: [Vec<&'a [u8]>; 3],
+    numbers: [Vec<u32>; 3],
+}
+
 /// Merges two edits of `base`, or returns every place where they contradict each other.
 pub fn merge(
     base: &[u8],
@@ -23,53 +30,73 @@ pub fn merge(
     theirs: &[u8],
     alignment: LineAlignment,
 ) -> Result<Vec<u8>, Vec<MergeConflict>> {
-    let [base, ours, theirs] = [base, ours, theirs].map(split_lines);
-    let [base_numbers, our_numbers, their_numbers] = number_lines([&base, &ours, &theirs]);
-    let our_changes = changes_of_numbers(&base_numbers, &our_numbers, alignment);
-    let their_changes = changes_of_numbers(&base_numbers, &their_numbers, alignment);
-    let (mut merged, mut conflicts) = (Vec::new(), Vec::new());
-    let (mut our_next, mut their_next) = (our_changes.iter().peekable(), their_changes.iter().peekable());
-    // Lines of the base that are dealt with, and how far each side is ahead of it there.
-    let mut at = 0;
-    let (mut our_shift, mut their_shift) = (0_isize, 0_isize);
-    loop {
-        let first = [our_next.peek(), their_next.peek()]
-            .into_iter()
-            .flatten()
-            .map(|change| change.before.start)
-            .min();
-        let Some(start) = first else { break };
-        merged.extend(base[at..start].concat());
-        let mut end = start;
-        let (mut our_part, mut their_part) = (Vec::new(), Vec::new());
-        // Everything that overlaps or touches what is in the place already belongs to it.
-        loop {
-            if let Some(change) = our_next.next_if(|change| change.before.start <= end) {
-                end = end.max(change.before.end);
-                our_part.push(change);
-            } else if let Some(change) = their_next.next_if(|change| change.before.start <= end) {
-                end = end.max(change.before.end);
-                their_part.push(change);
-            } else {
-                break;
-            }
-        }
-        let our_range = changed_range(start..end, our_shift, &our_part);
-        let their_range = changed_range(start..end, their_shift, &their_part);
-        our_shift += growth(&our_part);
-        their_shift += growth(&their_part);
-        let (our_lines, their_lines) = (&ours[our_range.clone()], &theirs[their_range.clone()]);
-        if their_part.is_empty() || our_lines == their_lines {
-            merged.extend(our_lines.concat());
-        } else if our_part.is_empty() {
-            merged.extend(their_lines.concat());
-        } else {
-            conflicts.push(MergeConflict { base: start..end, ours: our_range, theirs: their_range });
-        }
-        at = end;
+    ThreeWayTexts::new(base, ours, theirs).merge(alignment)
+}
+
+impl<'a> ThreeWayTexts<'a> {
+    pub fn new(base: &'a [u8], ours: &'a [u8], theirs: &'a [u8]) -> Self {
+        let lines = [base, ours, theirs].map(split_lines);
+        let numbers = number_lines([&lines[0], &lines[1], &lines[2]]);
+        Self { lines, numbers }
     }
-    merged.extend(base[at..].concat());
-    if conflicts.is_empty() { Ok(merged) } else { Err(conflicts) }
+
+    /// Merges the two edits, or returns every place where they contradict each other.
+    pub fn merge(&self, alignment: LineAlignment) -> Result<Vec<u8>, Vec<MergeConflict>> {
+        let (merged, conflicts) = self.merge_or_base(alignment);
+        if conflicts.is_empty() { Ok(merged) } else { Err(conflicts) }
+    }
+
+    /// Merges the two edits, with the lines of the base wherever they contradict each other; returns those places, too.
+    pub fn merge_or_base(&self, alignment: LineAlignment) -> (Vec<u8>, Vec<MergeConflict>) {
+        let [base, ours, theirs] = &self.lines;
+        let [base_numbers, our_numbers, their_numbers] = &self.numbers;
+        let our_changes = changes_of_numbers(base_numbers, our_numbers, alignment);
+        let their_changes = changes_of_numbers(base_numbers, their_numbers, alignment);
+        let (mut merged, mut conflicts) = (Vec::new(), Vec::new());
+        let (mut our_next, mut their_next) = (our_changes.iter().peekable(), their_changes.iter().peekable());
+        // Lines of the base that are dealt with, and how far each side is ahead of it there.
+        let mut at = 0;
+        let (mut our_shift, mut their_shift) = (0_isize, 0_isize);
+        loop {
+            let first = [our_next.peek(), their_next.peek()]
+                .into_iter()
+                .flatten()
+                .map(|change| change.before.start)
+                .min();
+            let Some(start) = first else { break };
+            base[at..start].iter().for_each(|line| merged.extend_from_slice(line));
+            let mut end = start;
+            let (mut our_part, mut their_part) = (Vec::new(), Vec::new());
+            // Everything that overlaps or touches what is in the place already belongs to it.
+            loop {
+                if let Some(change) = our_next.next_if(|change| change.before.start <= end) {
+                    end = end.max(change.before.end);
+                    our_part.push(change);
+                } else if let Some(change) = their_next.next_if(|change| change.before.start <= end) {
+                    end = end.max(change.before.end);
+                    their_part.push(change);
+                } else {
+                    break;
+                }
+            }
+            let our_range = changed_range(start..end, our_shift, &our_part);
+            let their_range = changed_range(start..end, their_shift, &their_part);
+            our_shift += growth(&our_part);
+            their_shift += growth(&their_part);
+            let (our_lines, their_lines) = (&ours[our_range.clone()], &theirs[their_range.clone()]);
+            if their_part.is_empty() || our_lines == their_lines {
+                our_lines.iter().for_each(|line| merged.extend_from_slice(line));
+            } else if our_part.is_empty() {
+                their_lines.iter().for_each(|line| merged.extend_from_slice(line));
+            } else {
+                base[start..end].iter().for_each(|line| merged.extend_from_slice(line));
+                conflicts.push(MergeConflict { base: start..end, ours: our_range, theirs: their_range });
+            }
+            at = end;
+        }
+        base[at..].iter().for_each(|line| merged.extend_from_slice(line));
+        (merged, conflicts)
+    }
 }
 
 /// Returns the lines of a side that stand for the lines `base`, given the changes in there and the shift before them.
@@ -101,6 +128,14 @@ mod tests {
         assert_eq!(merged(base, "A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n").as_deref(), Some("A\nb\nc\nd\nE\n"));
         assert_eq!(merged(base, "a\nc\nd\ne\n", "a\nb\nc\nd\nx\ne\n").as_deref(), Some("a\nc\nd\nx\ne\n"));
         assert_eq!(merged(base, base, "new\n").as_deref(), Some("new\n"));
+    }
+
+    #[test]
+    fn what_contradicts_can_be_left_as_it_was() {
+        let three = ThreeWayTexts::new(b"a\nb\nc\nd\ne\n", b"A\nb\nx\nd\ne\n", b"a\nb\ny\nd\nE\n");
+        let (merged, conflicts) = three.merge_or_base(LineAlignment::Shortest);
+        assert_eq!(String::from_utf8_lossy(&merged), "A\nb\nc\nd\nE\n");
+        assert_eq!(conflicts, [MergeConflict { base: 2..3, ours: 2..3, theirs: 2..3 }]);
     }
 
     #[test]

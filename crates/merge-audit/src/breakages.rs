@@ -3,6 +3,7 @@
 use crate::file_items::FileItems;
 use crate::finding::{AuditFinding, EditKind, FindingClass, MergeSide};
 use crate::hashes::hash_of;
+use crate::lexed_text::{is_word_byte, words_of};
 use crate::moved_code::TreeSearch;
 use crate::trees::{BASE, FourTrees, OURS, RESULT, THEIRS};
 use probity_analysis::{ItemKind, ItemUnit, Language, UnitKind};
@@ -49,8 +50,8 @@ pub(crate) fn duplicates(path: &RepoPath, text: &[u8], files: [Option<&FileItems
     let conditional = conditional_lines(text);
     let definitions = |file: &FileItems| -> BTreeMap<String, Vec<ItemUnit>> {
         let mut found: BTreeMap<String, Vec<ItemUnit>> = BTreeMap::new();
-        for unit in &file.units {
-            let parent = unit.parent.map(|parent| &file.units[parent as usize]);
+        for unit in file.units() {
+            let parent = unit.parent.map(|parent| &file.units()[parent as usize]);
             let is_member =
                 parent.is_some_and(|parent| matches!(parent.kind, UnitKind::File | UnitKind::Class));
             let is_callable = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
@@ -89,13 +90,13 @@ pub(crate) fn duplicates(path: &RepoPath, text: &[u8], files: [Option<&FileItems
 /// Returns true if a file can hold a breakage at all: it does not parse, or defines a name twice. Takes the result alone.
 pub(crate) fn may_be_broken(result: &FileItems) -> bool {
     let mut names: Vec<&str> = result
-        .units
+        .units()
         .iter()
         .filter(|unit| matches!(unit.kind, UnitKind::Function | UnitKind::Method))
         .map(|unit| unit.name.as_str())
         .collect();
     names.sort_unstable();
-    result.n_errors > 0 || names.windows(2).any(|two| two[0] == two[1])
+    result.n_errors() > 0 || names.windows(2).any(|two| two[0] == two[1])
 }
 
 /// Returns the lines between `#if` and `#endif`: their definitions may be alternatives.
@@ -157,14 +158,7 @@ pub(crate) fn broken_calls(
     if !has_changed(OURS) || !has_changed(THEIRS) {
         return Some(Default::default());
     }
-    let names = suspect_names(trees, &sources);
-    let sources: Vec<(&RepoPath, Language)> = sources
-        .into_iter()
-        .filter(|(path, _)| {
-            let texts = trees[*path].iter().flatten().filter_map(|version| version.bytes.as_deref());
-            distinct(texts).any(|text| words_of(text).any(|word| names.contains(&hash_of(word))))
-        })
-        .collect();
+    let sources = suspect_sources(trees, sources);
     if !search.can_read(sources.iter().map(|(path, _)| *path)) {
         return None;
     }
@@ -174,7 +168,7 @@ pub(crate) fn broken_calls(
         let read = search.read(path);
         for (version, file) in read.iter().enumerate() {
             let Some(file) = file else { continue };
-            for unit in file.units.iter().filter(|unit| can_be_called_bare(unit, *language)) {
+            for unit in file.units().iter().filter(|unit| can_be_called_bare(unit, *language)) {
                 definitions[version].entry(leaf(&unit.name).to_owned()).or_default().push(unit.clone());
             }
             for item in file.items.iter().filter(|item| item.kind == ItemKind::Import) {
@@ -189,16 +183,16 @@ pub(crate) fn broken_calls(
             let read = search.read(path);
             let (Some(file), Some(result)) = (&read[side], &read[RESULT]) else { continue };
             let mut reported: BTreeSet<&str> = BTreeSet::new();
-            for call in &file.calls {
+            for call in file.calls() {
                 let n_calls = |version: Option<&FileItems>| {
                     version.map_or(0, |file| {
-                        file.calls
+                        file.calls()
                             .iter()
                             .filter(|one| one.name == call.name && one.n_arguments == call.n_arguments)
                             .count()
                     })
                 };
-                let is_new = n_calls(Some(file)) > n_calls(read[BASE].as_ref());
+                let is_new = n_calls(Some(file)) > n_calls(read[BASE].as_deref());
                 if !is_new || n_calls(Some(result)) == 0 || reported.contains(call.name.as_str()) {
                     continue;
                 }
@@ -209,7 +203,7 @@ pub(crate) fn broken_calls(
                 let mut finding = breakage(FindingClass::Dangling, EditKind::Call, path, &call.name);
                 finding.side = Some(word);
                 finding.entity = file
-                    .units
+                    .units()
                     .get(call.unit as usize)
                     .map(|unit| unit.name.clone())
                     .filter(|name| !name.is_empty());
@@ -241,32 +235,57 @@ pub(crate) fn broken_calls(
     Some((confirmed, unconfirmed))
 }
 
-/// Returns the hashes of names that one side may have called in a new way while the other changed their definition: only
-/// files that mention one of them are worth parsing.
-fn suspect_names(trees: &FourTrees, sources: &[(&RepoPath, Language)]) -> BTreeSet<u64> {
+/// Returns the files that define a name, or call it in a new way, that one side may have called in a new way while the other
+/// changed its definition: no other file is worth parsing.
+fn suspect_sources<'a>(
+    trees: &FourTrees,
+    sources: Vec<(&'a RepoPath, Language)>,
+) -> Vec<(&'a RepoPath, Language)> {
     let mut defined: [BTreeSet<u64>; 2] = Default::default();
     let mut called: [BTreeSet<u64>; 2] = Default::default();
-    for (path, _) in sources {
+    let mut called_in: Vec<BTreeSet<u64>> = Vec::new();
+    for (path, language) in &sources {
         let text = |version: usize| -> &[u8] {
             let version: Option<&crate::FileVersion> = trees[*path][version].as_ref();
             version.and_then(|version| version.bytes.as_deref()).unwrap_or_default()
         };
+        let mut called_here = BTreeSet::new();
         for (index, version) in [OURS, THEIRS].into_iter().enumerate() {
             let is_changed =
                 !crate::trees::is_same(trees[*path][version].as_ref(), trees[*path][BASE].as_ref());
             if is_changed {
                 let (base, side) = (text(BASE), text(version));
                 let (of_base, of_side) = (sorted_line_hashes(base), sorted_line_hashes(side));
-                add_names_near_changes(base, &of_side, &mut defined[index]);
-                add_names_near_changes(side, &of_base, &mut called[index]);
+                for_each_line_near_changes(base, &of_side, |line| {
+                    defined[index].extend(defined_names(line, *language).map(hash_of));
+                });
+                for_each_line_near_changes(side, &of_base, |line| {
+                    let names = words_of(line).map(hash_of);
+                    names.for_each(|name| {
+                        called[index].insert(name);
+                        called_here.insert(name);
+                    });
+                });
             }
         }
+        called_in.push(called_here);
     }
-    let [mut of_ours, mut of_theirs] = defined;
+    let [of_ours, of_theirs] = defined;
     let [by_ours, by_theirs] = called;
-    of_ours.extend(&by_ours);
-    of_theirs.extend(&by_theirs);
-    of_ours.intersection(&by_theirs).chain(of_theirs.intersection(&by_ours)).copied().collect()
+    let names: BTreeSet<u64> =
+        of_ours.intersection(&by_theirs).chain(of_theirs.intersection(&by_ours)).copied().collect();
+    let is_suspect = |((path, language), called): &((&RepoPath, Language), BTreeSet<u64>)| {
+        let texts = trees[*path].iter().flatten().filter_map(|version| version.bytes.as_deref());
+        let defines = |text: &[u8]| {
+            let mut lines = text.split(|&byte| byte == b'\n');
+            lines.any(|line| defined_names(line, *language).any(|name| names.contains(&hash_of(name))))
+        };
+        !names.is_disjoint(called) || distinct(texts).any(defines)
+    };
+    if names.is_empty() {
+        return Vec::new();
+    }
+    sources.into_iter().zip(called_in).filter(is_suspect).map(|(source, _)| source).collect()
 }
 
 fn sorted_line_hashes(text: &[u8]) -> Vec<u64> {
@@ -276,38 +295,57 @@ fn sorted_line_hashes(text: &[u8]) -> Vec<u64> {
     hashes
 }
 
-/// Adds the words of the lines that the other text does not have, and the names before a bracket in the lines above them,
-/// because parameters and arguments may stand below the name.
-fn add_names_near_changes(text: &[u8], other: &[u64], names: &mut BTreeSet<u64>) {
+/// Visits the lines that the other text does not have, and those above them, because parameters and arguments may stand below
+/// the name.
+fn for_each_line_near_changes<'a>(text: &'a [u8], other: &[u64], mut each: impl FnMut(&'a [u8])) {
     const MAX_LINES_ABOVE: usize = 12;
     let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     let mut n_done = 0;
     for (at, line) in lines.iter().enumerate() {
-        if other.binary_search(&hash_of(line.trim_ascii())).is_ok() {
-            continue;
+        if other.binary_search(&hash_of(line.trim_ascii())).is_err() {
+            lines[at.saturating_sub(MAX_LINES_ABOVE).max(n_done)..=at].iter().for_each(|line| each(line));
+            n_done = at + 1;
         }
-        names.extend(words_of(line).map(hash_of));
-        for above in &lines[at.saturating_sub(MAX_LINES_ABOVE).max(n_done)..at] {
-            let mut parts = above.split(|&byte| byte == b'(').peekable();
-            while let Some(part) = parts.next() {
-                // The last word before a bracket.
-                let name = part.trim_ascii_end();
-                if parts.peek().is_some() && name.last().is_some_and(|&byte| is_word_byte(byte)) {
-                    names.extend(words_of(name).last().map(hash_of));
-                }
-            }
-        }
-        n_done = at + 1;
     }
 }
 
-fn words_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_name = |word: &&[u8]| word.first().is_some_and(|byte| !byte.is_ascii_digit());
-    text.split(|&byte| !is_word_byte(byte)).filter(is_name)
-}
-
-const fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128
+/// Returns the names that a line may define. Most languages have a word for that; in the others a definition has a type
+/// before the name and parameters after it.
+fn defined_names(line: &[u8], language: Language) -> impl Iterator<Item = &[u8]> {
+    const NOT_BEFORE_A_DEFINITION: [&[u8]; 9] =
+        [b"return", b"new", b"if", b"while", b"await", b"else", b"throw", b"case", b"in"];
+    const DEFINING: [&[u8]; 7] = [b"def", b"fn", b"func", b"function", b"fun", b"sub", b"proc"];
+    const BINDING: [&[u8]; 4] = [b"const", b"let", b"var", b"val"];
+    let has_types_first = matches!(language, Language::C | Language::Cpp | Language::Java | Language::CSharp);
+    let mut at = 0;
+    let names = std::iter::from_fn(move || {
+        while at < line.len() && !is_word_byte(line[at]) {
+            at += 1;
+        }
+        let start = at;
+        while at < line.len() && is_word_byte(line[at]) {
+            at += 1;
+        }
+        (start < at).then_some(start..at)
+    });
+    names.filter_map(move |place| {
+        let before = line[..place.start].trim_ascii_end();
+        let word =
+            before.iter().rposition(|&byte| !is_word_byte(byte)).map_or(before, |at| &before[at + 1..]);
+        let after = line[place.end..].trim_ascii_start().first();
+        let has_type =
+            before.last().is_some_and(|byte| matches!(byte, b'*' | b'&' | b'>' | b']' | b'?' | b')'));
+        let is_definition = if has_types_first {
+            (has_type || !word.is_empty() && !NOT_BEFORE_A_DEFINITION.contains(&word))
+                && matches!(after, Some(b'(' | b'<'))
+        } else {
+            // A receiver may stand between the word and the name, as in Go.
+            DEFINING.contains(&word)
+                || before.last() == Some(&b')') && matches!(after, Some(b'('))
+                || BINDING.contains(&word) && matches!(after, Some(b'=' | b':'))
+        };
+        is_definition.then(|| &line[place])
+    })
 }
 
 /// Returns each text once; equal ones lie at the same place, because they are one content.

@@ -1,6 +1,7 @@
 //! The edits of one side: what it inserted, updated and deleted, item by item.
 
 use crate::file_items::{FileItems, Item};
+use crate::trees::OURS;
 use probity_line_diff::{ChangedRegion, aligned_pairs, changed_regions};
 use std::collections::BTreeMap;
 
@@ -46,12 +47,42 @@ impl Alignment {
     }
 }
 
-/// The edits of one side, region by region.
-pub(crate) fn edits_of(
-    base: &FileItems,
-    side: &FileItems,
-    alignment: &Alignment,
-) -> Vec<(ChangedRegion, Vec<EditAtom>)> {
+/// The alignments of the four versions of a file that both sides need.
+#[derive(Debug)]
+pub(crate) struct FileAlignments {
+    /// Of the base to ours, to theirs and to the result.
+    from_base: [Alignment; 3],
+    /// Of ours and of theirs to the result.
+    to_result: [Alignment; 2],
+    /// The edits of ours and of theirs.
+    edits: [Vec<RegionEdits>; 2],
+}
+
+/// A changed region and its edits.
+pub(crate) type RegionEdits = (ChangedRegion, Vec<EditAtom>);
+
+impl FileAlignments {
+    pub(crate) fn new([base, ours, theirs, result]: [&FileItems; 4]) -> Self {
+        let from_base = [ours, theirs, result].map(|version| Alignment::new(base, version));
+        let edits = [edits_of(base, ours, &from_base[0]), edits_of(base, theirs, &from_base[1])];
+        Self { from_base, to_result: [ours, theirs].map(|side| Alignment::new(side, result)), edits }
+    }
+
+    pub(crate) fn from_base(&self, version: usize) -> &Alignment {
+        &self.from_base[version - OURS]
+    }
+
+    pub(crate) fn to_result(&self, side: usize) -> &Alignment {
+        &self.to_result[side - OURS]
+    }
+
+    pub(crate) fn edits(&self, side: usize) -> &[RegionEdits] {
+        &self.edits[side - OURS]
+    }
+}
+
+/// Returns the edits of one side, region by region.
+fn edits_of(base: &FileItems, side: &FileItems, alignment: &Alignment) -> Vec<RegionEdits> {
     alignment.regions.iter().map(|region| (region.clone(), atoms_of(base, side, region))).collect()
 }
 
@@ -109,11 +140,11 @@ pub(crate) fn similarity_percent(
     if left.is_note() != right.is_note() {
         return 0;
     }
-    let by_words = dice_percent(&left.sorted_words, &right.sorted_words);
+    let by_words = dice_percent(left_file.sorted_words(left), right_file.sorted_words(right));
     if by_words == 0 {
         return 0;
     }
-    let by_tokens = dice_percent(&left.sorted_tokens, &right.sorted_tokens);
+    let by_tokens = dice_percent(left_file.sorted_tokens(left), right_file.sorted_tokens(right));
     // Punctuation alone does not make two lines similar; a common first word, such as a key, does.
     let has_same_head = left_file.head_of(left).is_some_and(|word| right_file.head_of(right) == Some(word));
     match by_words {

@@ -1,17 +1,17 @@
 //! One version of a file as comparable items: logical lines of code, lines of configuration, paragraphs of prose.
 
-use crate::hashes::hash_of;
-use probity_analysis::{
-    BareCall, ItemKind, ItemUnit, Language, SourceItems, SourceToken, read_source_items, words,
-};
+use crate::hashes::{hash_of, hash_of_tokens};
+use probity_analysis::{BareCall, ItemKind, ItemUnit, Language, SourceItems, SourceToken, words};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
-/// Larger source files are compared line by line.
-const MAX_PARSED_BYTES: u64 = 1 << 20;
+/// Comments with fewer letters and digits are no items.
+const MIN_COMMENT_BYTES: u32 = 2;
 
 /// How a file is cut into items. All versions of a file are cut in the same way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ItemForm {
     Syntax(Language),
     /// Lines, with units of a language that is known but did not parse.
@@ -20,6 +20,8 @@ pub(crate) enum ItemForm {
     Yaml,
     /// `[section]` and lines: TOML, INI and their relatives.
     Sections,
+    /// Translations: a program writes where a text is used, and when.
+    Gettext,
     Prose,
     Lines,
 }
@@ -33,13 +35,13 @@ pub(crate) struct Item {
     pub(crate) stream: Range<usize>,
     /// An index into [`FileItems::entities`].
     pub(crate) entity: u32,
+    /// Its bytes in the text, from the first token to the last.
+    pub(crate) bytes: Range<usize>,
     /// Lines from 1, both inclusive.
     pub(crate) first_line: u32,
     pub(crate) last_line: u32,
-    /// Its tokens, sorted: lines are compared with many others.
-    pub(crate) sorted_tokens: Box<[u64]>,
-    /// Its names, numbers and texts, sorted.
-    pub(crate) sorted_words: Box<[u64]>,
+    /// Its names, numbers and texts among [`FileItems::sorted_words`].
+    words: Range<usize>,
 }
 
 impl Item {
@@ -55,8 +57,10 @@ pub(crate) struct TokenStream {
     pub(crate) tokens: Vec<u64>,
     pub(crate) is_word: Vec<bool>,
     is_start: Vec<bool>,
-    /// Tokens with their places, sorted.
-    places: Vec<(u64, u32)>,
+    /// The same tokens, those of each item sorted: lines are compared with many others.
+    sorted: Vec<u64>,
+    /// Tokens with their places, sorted when they are first needed.
+    places: OnceLock<Vec<(u64, u32)>>,
 }
 
 /// How often a sequence of tokens occurs.
@@ -75,22 +79,25 @@ impl TokenStream {
         self.is_start.push(is_start);
     }
 
-    fn index(&mut self) {
-        self.places = self.tokens.iter().copied().zip(0_u32..).collect();
-        self.places.sort_unstable();
-    }
-
     fn places_of(&self, token: u64) -> &[(u64, u32)] {
-        let start = self.places.partition_point(|(other, _)| *other < token);
-        let n_places = self.places[start..].partition_point(|(other, _)| *other == token);
-        &self.places[start..start + n_places]
+        let places = self.places.get_or_init(|| {
+            let mut places: Vec<(u64, u32)> = self.tokens.iter().copied().zip(0_u32..).collect();
+            places.sort_unstable();
+            places
+        });
+        let start = places.partition_point(|(other, _)| *other < token);
+        let n_places = places[start..].partition_point(|(other, _)| *other == token);
+        &places[start..start + n_places]
     }
 
     pub(crate) fn occurrences(&self, needle: &[u64]) -> Occurrences {
         let mut found = Occurrences::default();
+        // The rarest token leads to the fewest places; to look at all of them costs more than it saves.
+        const MAX_COMPARED_TOKENS: usize = 8;
         let rarest = needle
             .iter()
             .enumerate()
+            .take(MAX_COMPARED_TOKENS)
             .map(|(at, token)| (self.places_of(*token).len(), at))
             .min()
             .unwrap_or_default();
@@ -121,11 +128,10 @@ pub(crate) struct FileItems {
     pub(crate) notes: TokenStream,
     /// Qualified names of what items are in; the first is empty, for the file itself.
     pub(crate) entities: Vec<String>,
-    pub(crate) units: Vec<ItemUnit>,
-    pub(crate) calls: Vec<BareCall>,
-    pub(crate) n_errors: u32,
-    pub(crate) strict_grammar: bool,
-    counts: BTreeMap<u64, u32>,
+    /// What the parser told, if the language is known.
+    source: Option<Arc<SourceItems>>,
+    sorted_words: Vec<u64>,
+    sorted_hashes: Vec<u64>,
 }
 
 impl FileItems {
@@ -143,6 +149,32 @@ impl FileItems {
         item.stream.clone().find(|&at| stream.is_word[at]).map(|at| stream.tokens[at])
     }
 
+    pub(crate) fn sorted_tokens(&self, item: &Item) -> &[u64] {
+        &self.stream_of(item).sorted[item.stream.clone()]
+    }
+
+    /// Returns the names, numbers and texts of an item, sorted.
+    pub(crate) fn sorted_words(&self, item: &Item) -> &[u64] {
+        &self.sorted_words[item.words.clone()]
+    }
+
+    pub(crate) fn units(&self) -> &[ItemUnit] {
+        self.source.as_ref().map_or(&[], |source| &source.units)
+    }
+
+    pub(crate) fn calls(&self) -> &[BareCall] {
+        self.source.as_ref().map_or(&[], |source| &source.calls)
+    }
+
+    pub(crate) fn n_errors(&self) -> u32 {
+        self.source.as_ref().map_or(0, |source| source.n_errors)
+    }
+
+    /// Returns true if the grammar can parse whole programs, so that an error means something.
+    pub(crate) fn has_strict_grammar(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.strict_grammar)
+    }
+
     /// Returns the names, numbers and texts of an item.
     pub(crate) fn words_of(&self, item: &Item) -> Vec<u64> {
         let stream = self.stream_of(item);
@@ -150,7 +182,9 @@ impl FileItems {
     }
 
     pub(crate) fn count(&self, hash: u64) -> u32 {
-        self.counts.get(&hash).copied().unwrap_or(0)
+        let start = self.sorted_hashes.partition_point(|other| *other < hash);
+        let n_equal = self.sorted_hashes[start..].partition_point(|other| *other == hash);
+        u32::try_from(n_equal).unwrap_or(u32::MAX)
     }
 
     /// Returns how often the tokens of an item, which may be of another version, occur here.
@@ -162,54 +196,79 @@ impl FileItems {
         self.entities.get(item.entity as usize).map_or("", String::as_str)
     }
 
-    fn add(&mut self, bytes: &[u8], raw: &RawItem) {
+    fn add(&mut self, bytes: &[u8], raw: &RawItem<'_>) {
         if raw.tokens.is_empty() {
             return;
         }
         let is_note = matches!(raw.kind, ItemKind::Comment | ItemKind::Text);
         let stream = if is_note { &mut self.notes } else { &mut self.code };
         let start = stream.tokens.len();
-        for (index, token) in raw.tokens.iter().enumerate() {
+        let is_comment = raw.kind == ItemKind::Comment;
+        let tokens = if is_comment { without_marks(bytes, &raw.tokens) } else { &raw.tokens[..] };
+        for (index, token) in tokens.iter().enumerate() {
             let text = &bytes[token.start as usize..token.end as usize];
             stream.push(hash_of(text), token.is_word, index == 0);
         }
-        if raw.kind == ItemKind::Filler {
+        stream.sorted.extend_from_slice(&stream.tokens[start..]);
+        // A comment of marks and a letter, such as `</p>`, says nothing.
+        let says_nothing = is_comment && n_word_bytes(tokens) < MIN_COMMENT_BYTES;
+        if raw.kind == ItemKind::Filler || says_nothing {
             return;
         }
-        let tokens = &stream.tokens[start..];
-        let packed: Vec<u8> =
-            tokens.iter().flat_map(|hash| hash.to_le_bytes()).chain([u8::from(is_note)]).collect();
-        let hash = hash_of(&packed);
-        let mut sorted_tokens: Box<[u64]> = tokens.into();
-        sorted_tokens.sort_unstable();
-        let words = tokens.iter().zip(&stream.is_word[start..]).filter(|(_, is_word)| **is_word);
-        let mut sorted_words: Box<[u64]> = words.map(|(token, _)| *token).collect();
-        sorted_words.sort_unstable();
-        *self.counts.entry(hash).or_default() += 1;
+        stream.sorted[start..].sort_unstable();
+        let first_word = self.sorted_words.len();
+        let with_kinds = stream.tokens[start..].iter().zip(&stream.is_word[start..]);
+        self.sorted_words.extend(with_kinds.filter(|(_, is_word)| **is_word).map(|(token, _)| *token));
+        self.sorted_words[first_word..].sort_unstable();
+        let hash = hash_of_tokens(&stream.tokens[start..], is_note);
         self.hashes.push(hash);
         self.items.push(Item {
             hash,
             kind: raw.kind,
-            stream: start..start + raw.tokens.len(),
+            stream: start..stream.tokens.len(),
             entity: raw.entity,
+            bytes: bytes_of(tokens),
             first_line: raw.first_line,
             last_line: raw.last_line,
-            sorted_tokens,
-            sorted_words,
+            words: first_word..self.sorted_words.len(),
         });
     }
 }
 
-struct RawItem {
+fn bytes_of(tokens: &[SourceToken]) -> Range<usize> {
+    match tokens {
+        [first, .., last] => first.start as usize..last.end as usize,
+        [only] => only.start as usize..only.end as usize,
+        [] => 0..0,
+    }
+}
+
+/// Counts the bytes of names and numbers.
+fn n_word_bytes(tokens: &[SourceToken]) -> u32 {
+    tokens.iter().filter(|token| token.is_word).map(|token| token.end - token.start).sum()
+}
+
+/// Leaves out the marks with which a line of a comment begins and ends: they are layout. What is wrapped again is the same
+/// comment.
+fn without_marks<'a>(bytes: &[u8], tokens: &'a [SourceToken]) -> &'a [SourceToken] {
+    let Some(first) = tokens.iter().position(|token| token.is_word) else { return tokens };
+    let is_end = |token: &SourceToken| {
+        matches!(&bytes[token.start as usize..token.end as usize], b"*" | b"/" | b"*/" | b"-" | b">")
+    };
+    let last = tokens.iter().rposition(|token| !is_end(token)).unwrap_or(first);
+    &tokens[first..=last.max(first)]
+}
+
+struct RawItem<'a> {
     kind: ItemKind,
-    tokens: Vec<SourceToken>,
+    tokens: Cow<'a, [SourceToken]>,
     entity: u32,
     first_line: u32,
     last_line: u32,
 }
 
 /// Returns the form that fits a file name. Source may turn out not to parse: see [`choose_form`].
-fn form_of(name: &[u8], text: &[u8]) -> ItemForm {
+pub(crate) fn form_of(name: &[u8], text: &[u8]) -> ItemForm {
     if let Some(language) = Language::of_file_name(name) {
         return ItemForm::Syntax(language);
     }
@@ -219,6 +278,7 @@ fn form_of(name: &[u8], text: &[u8]) -> ItemForm {
         "json" | "json5" | "jsonc" | "webmanifest" | "ipynb" => ItemForm::Json,
         "yml" | "yaml" => ItemForm::Yaml,
         "toml" | "ini" | "cfg" | "conf" | "properties" | "editorconfig" | "gitconfig" => ItemForm::Sections,
+        "po" => ItemForm::Gettext,
         "md" | "markdown" | "rst" | "adoc" | "textile" => ItemForm::Prose,
         "txt" | "" if lower != "cmakelists.txt" && !lower.contains("requirements") && is_prose(text) => {
             ItemForm::Prose
@@ -236,72 +296,32 @@ fn is_prose(text: &[u8]) -> bool {
     !lines.is_empty() && n_bytes / lines.len() >= MIN_AVERAGE_BYTES
 }
 
-/// Cuts the versions of one file into items, all in the same form: source in which the grammar finds more errors than
-/// in the base is compared by lines. The first is the base; absent versions are `None`.
-pub(crate) fn read_versions(name: &[u8], versions: [Option<&[u8]>; 4]) -> [Option<FileItems>; 4] {
-    let sample = versions.iter().flatten().next().copied().unwrap_or_default();
-    let form = form_of(name, sample);
-    let ItemForm::Syntax(language) = form else {
-        return versions.map(|bytes| bytes.map(|bytes| read_items(form, bytes, None)));
-    };
-    // Of the four versions two or three are often equal: each text is parsed once.
-    let mut parsed: [Option<Option<SourceItems>>; 4] = Default::default();
-    for version in 0..versions.len() {
-        let same =
-            (0..version).find(|&other| versions[other].is_some() && versions[other] == versions[version]);
-        parsed[version] = match same {
-            Some(other) => parsed[other].clone(),
-            None => versions[version].map(|bytes| read_source_items(language, bytes, MAX_PARSED_BYTES)),
-        };
-    }
-    let errors = |version: &Option<Option<SourceItems>>| match version {
-        Some(Some(items)) => items.n_errors,
-        Some(None) => u32::MAX,
-        None => 0,
-    };
-    let n_base_errors = errors(&parsed[0]);
-    let is_clean = n_base_errors != u32::MAX && parsed.iter().all(|version| errors(version) <= n_base_errors);
-    let form = if is_clean { form } else { ItemForm::SourceLines(language) };
-    let mut parsed = parsed.into_iter();
-    versions.map(|bytes| {
-        let items = parsed.next().flatten().flatten();
-        bytes.map(|bytes| read_items(form, bytes, items))
-    })
-}
-
-fn read_items(form: ItemForm, bytes: &[u8], parsed: Option<SourceItems>) -> FileItems {
+/// Cuts a text into items.
+pub(crate) fn cut_into_items(form: ItemForm, bytes: &[u8], source: Option<Arc<SourceItems>>) -> FileItems {
     let mut file = FileItems { entities: vec![String::new()], ..FileItems::default() };
-    match (form, parsed) {
+    match (form, &source) {
         (ItemForm::Syntax(_), Some(source)) => add_source(&mut file, bytes, source),
         (ItemForm::Prose, _) => add_prose(&mut file, bytes),
-        (form, parsed) => {
-            add_lines(&mut file, bytes, form, parsed.as_ref());
-            if let Some(source) = parsed {
-                (file.units, file.calls) = (source.units, source.calls);
-                (file.n_errors, file.strict_grammar) = (source.n_errors, source.strict_grammar);
-            }
-        }
+        (form, source) => add_lines(&mut file, bytes, form, source.as_deref()),
     }
-    file.code.index();
-    file.notes.index();
+    file.source = source;
+    file.sorted_hashes.clone_from(&file.hashes);
+    file.sorted_hashes.sort_unstable();
     file
 }
 
-fn add_source(file: &mut FileItems, bytes: &[u8], source: SourceItems) {
+fn add_source(file: &mut FileItems, bytes: &[u8], source: &SourceItems) {
     file.entities = source.units.iter().map(|unit| unit.name.clone()).collect();
-    for item in source.items {
-        let tokens = source.tokens[item.tokens.start as usize..item.tokens.end as usize].to_vec();
+    for item in &source.items {
         let raw = RawItem {
             kind: item.kind,
-            tokens,
+            tokens: Cow::Borrowed(&source.tokens[item.tokens.start as usize..item.tokens.end as usize]),
             entity: item.unit,
             first_line: item.first_line,
             last_line: item.last_line,
         };
         file.add(bytes, &raw);
     }
-    (file.units, file.calls) = (source.units, source.calls);
-    (file.n_errors, file.strict_grammar) = (source.n_errors, source.strict_grammar);
 }
 
 fn line_tokens(line: &[u8], at: usize) -> Vec<SourceToken> {
@@ -338,12 +358,19 @@ fn add_lines(file: &mut FileItems, bytes: &[u8], form: ItemForm, parsed: Option<
         let entity = places.entity_at(file, number, line);
         let kind = match tokens.iter().any(|token| token.is_word) {
             false => ItemKind::Filler,
-            true if is_marker(line) => return,
+            true if is_marker(line) || form == ItemForm::Gettext && is_gettext_note(line) => return,
             true if is_comment_line(line.trim_ascii()) => ItemKind::Comment,
             true => ItemKind::Code,
         };
+        let tokens = Cow::Owned(tokens);
         file.add(bytes, &RawItem { kind, tokens, entity, first_line: number, last_line: number });
     });
+}
+
+fn is_gettext_note(line: &[u8]) -> bool {
+    const NOTES: [&[u8]; 5] =
+        [b"#:", b"#|", b"\"POT-Creation-Date:", b"\"PO-Revision-Date:", b"\"X-Generator:"];
+    NOTES.iter().any(|note| line.starts_with(note))
 }
 
 fn is_comment_line(line: &[u8]) -> bool {
@@ -420,10 +447,10 @@ fn unit_at_line(parsed: &SourceItems, line: u32) -> String {
 
 /// Paragraphs are items; headings, list entries, table rows and indented or fenced lines are items of one line.
 fn add_prose(file: &mut FileItems, bytes: &[u8]) {
-    let mut paragraph: Option<RawItem> = None;
+    let mut paragraph: Option<RawItem<'_>> = None;
     let mut is_fenced = false;
     let mut heading = 0_u32;
-    let mut finished: Vec<RawItem> = Vec::new();
+    let mut finished: Vec<RawItem<'_>> = Vec::new();
     for_each_line(bytes, |at, number, line| {
         let trimmed = line.trim_ascii();
         let indent = line.len() - line.trim_ascii_start().len();
@@ -450,12 +477,13 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
         if !has_word {
             return;
         }
+        let tokens = Cow::Owned(tokens);
         let raw =
             RawItem { kind: ItemKind::Text, tokens, entity: heading, first_line: number, last_line: number };
         match &mut paragraph {
             _ if stands_alone => finished.push(raw),
             Some(open) => {
-                open.tokens.extend(raw.tokens);
+                open.tokens.to_mut().extend_from_slice(&raw.tokens);
                 open.last_line = number;
             }
             None => paragraph = Some(raw),

@@ -137,7 +137,9 @@ pub struct AuditFinding {
 }
 
 impl AuditFinding {
-    pub(crate) fn fill_id(&mut self, ids: [&str; 4]) {
+    /// Names the finding after the four contents and its edit. `n_equal` findings of the same file have the same edit and come
+    /// before it.
+    pub(crate) fn fill_id(&mut self, ids: [&str; 4], n_equal: usize) {
         let side = self.side.map_or("", MergeSide::as_str);
         let entity = self.entity.clone().unwrap_or_default();
         let mut parts: Vec<&str> = ids.to_vec();
@@ -145,6 +147,9 @@ impl AuditFinding {
         parts.extend(self.lost.iter().map(String::as_str));
         let mut text = parts.join("\n").into_bytes();
         text.extend(self.path.as_bytes());
+        if n_equal > 0 {
+            text.extend(format!("\n{n_equal}").into_bytes());
+        }
         Digest::of(&text).to_hex()[..16].clone_into(&mut self.id);
     }
 }

@@ -1,13 +1,18 @@
 //! Whether an edit is in the result: at its place, elsewhere in the file, in another layout, combined with the other
 //! side's edit of the same line, under another name, or in another file.
 
-use crate::edits::{Alignment, EditAtom, added_elements, dice_percent, n_common, similarity_percent};
+use crate::edits::{
+    Alignment, EditAtom, FileAlignments, RegionEdits, added_elements, dice_percent, n_common,
+    similarity_percent,
+};
 use crate::file_items::{FileItems, Item};
 use crate::moved_code::{SoughtLine, TreeSearch};
 use crate::trees::{BASE, RESULT};
 use probity_analysis::ItemKind;
+use probity_line_diff::split_lines;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The least similarity, in percent of parts of words, of a line and what the merge made of it.
@@ -25,10 +30,11 @@ pub(crate) struct SideView<'a> {
     pub(crate) other: &'a FileItems,
     pub(crate) result: &'a FileItems,
     pub(crate) texts: SideTexts<'a>,
-    pub(crate) base_to_side: Alignment,
-    pub(crate) base_to_other: Alignment,
-    pub(crate) base_to_result: Alignment,
-    pub(crate) side_to_result: Alignment,
+    /// What the side did, region by region.
+    pub(crate) edits: &'a [RegionEdits],
+    pub(crate) base_to_other: &'a Alignment,
+    pub(crate) base_to_result: &'a Alignment,
+    pub(crate) side_to_result: &'a Alignment,
     /// Names that the other side replaced everywhere.
     pub(crate) renamed: BTreeMap<u64, u64>,
     /// Items of the result that no other version has.
@@ -48,8 +54,18 @@ pub(crate) struct SideTexts<'a> {
     pub(crate) result: VersionText<'a>,
 }
 
-/// The lines of a version, with their ends.
-pub(crate) type VersionText<'a> = Rc<[&'a [u8]]>;
+/// The text of a version, and its lines with their ends.
+#[derive(Debug, Clone)]
+pub(crate) struct VersionText<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) lines: Rc<[&'a [u8]]>,
+}
+
+impl<'a> VersionText<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, lines: split_lines(text).into() }
+    }
+}
 
 /// How often a line occurs in the four versions.
 #[derive(Debug, Clone, Copy)]
@@ -77,13 +93,16 @@ impl<'a> SideView<'a> {
         texts: SideTexts<'a>,
         search: &'a TreeSearch<'a>,
         versions: [usize; 2],
+        alignments: &'a FileAlignments,
     ) -> Self {
         let [base, side, other, result] = files;
-        let base_to_other = Alignment::new(base, other);
-        let renamed = renamed_words(base, other, &base_to_other);
+        let base_to_other = alignments.from_base(versions[1]);
+        let renamed = renamed_words(base, other, alignments.edits(versions[1]));
         let is_invented = |item: &Item| {
             let tokens = result.tokens_of(item);
-            [base, side, other].iter().all(|file| file.occurrences(tokens, item.is_note()).any == 0)
+            let versions = [base, side, other];
+            versions.iter().all(|file| file.count(item.hash) == 0)
+                && versions.iter().all(|file| file.occurrences(tokens, item.is_note()).any == 0)
         };
         let invented = (0..result.items.len()).filter(|&index| is_invented(&result.items[index])).collect();
         Self {
@@ -92,9 +111,9 @@ impl<'a> SideView<'a> {
             other,
             result,
             texts,
-            base_to_side: Alignment::new(base, side),
-            base_to_result: Alignment::new(base, result),
-            side_to_result: Alignment::new(side, result),
+            edits: alignments.edits(versions[0]),
+            base_to_result: alignments.from_base(RESULT),
+            side_to_result: alignments.to_result(versions[0]),
             base_to_other,
             renamed,
             invented,
@@ -148,7 +167,11 @@ impl<'a> SideView<'a> {
 
     fn insert_survives(&self, side: usize) -> bool {
         let item = &self.side.items[side];
-        self.is_present(side) || self.is_adapted(item) || self.is_said_by_other(item) || self.has_moved(side)
+        self.is_present(side)
+            || self.is_adapted(item)
+            || self.is_said_by_other(item)
+            || self.is_joined(side)
+            || self.has_moved(side)
     }
 
     /// The tests that hold for inserted and updated items alike.
@@ -180,7 +203,7 @@ impl<'a> SideView<'a> {
 
     pub(crate) fn adds_words(&self, base: usize, side: usize) -> bool {
         let (before, after) = (&self.base.items[base], &self.side.items[side]);
-        !added_elements(&before.sorted_words, &after.sorted_words).is_empty()
+        !added_elements(self.base.sorted_words(before), self.side.sorted_words(after)).is_empty()
     }
 
     /// Says which half of an edit is gone: of an update whose new text is there, only the deletion.
@@ -213,7 +236,7 @@ impl<'a> SideView<'a> {
 
     fn update_survives(&self, base: usize, side: usize) -> bool {
         let (before, after) = (&self.base.items[base], &self.side.items[side]);
-        let added = added_elements(&before.sorted_words, &after.sorted_words);
+        let added = added_elements(self.base.sorted_words(before), self.side.sorted_words(after));
         let is_base_back = self.is_undeleted(base);
         if added.is_empty() {
             // Where the shortened line stands in its place, the words it lost belong to other lines.
@@ -228,13 +251,13 @@ impl<'a> SideView<'a> {
 
     /// Returns true if a line of the result still has what the side took out of it.
     fn keeps_removed_words(&self, before: &Item, after: &Item) -> bool {
-        let removed = added_elements(&after.sorted_words, &before.sorted_words);
+        let removed = added_elements(self.side.sorted_words(after), self.base.sorted_words(before));
         if removed.is_empty() {
             // Only punctuation changed: the result must have one of the two.
             return false;
         }
         self.new_result_items().any(|item| {
-            n_common(&item.sorted_words, &removed) == removed.len()
+            n_common(self.result.sorted_words(item), &removed) == removed.len()
                 && self.side.count(item.hash) == 0
                 && similarity_percent(self.base, before, self.result, item) >= 50
         })
@@ -252,7 +275,7 @@ impl<'a> SideView<'a> {
             if !is_similar || self.base.count(item.hash) > 0 && item.hash != after.hash {
                 return false;
             }
-            let n_there = n_common(&item.sorted_words, added);
+            let n_there = n_common(self.result.sorted_words(item), added);
             if n_there * 100 >= added.len() * MIN_COMBINED_PERCENT {
                 return true;
             }
@@ -297,6 +320,47 @@ impl<'a> SideView<'a> {
         })
     }
 
+    /// Returns true if a new line of the result has all words of an inserted line, and most of those of the line beside it: the
+    /// merge wrote the two as one.
+    fn is_joined(&self, side: usize) -> bool {
+        const MIN_JOINED_PERCENT: usize = 50;
+        let words = self.side.sorted_words(&self.side.items[side]);
+        let neighbors = [side.checked_sub(1), Some(side + 1)];
+        let is_new = |index: &usize| self.side_to_result.forward.get(*index).is_some_and(Option::is_none);
+        let neighbors: Vec<&[u64]> = neighbors
+            .into_iter()
+            .flatten()
+            .filter(is_new)
+            .map(|index| self.side.sorted_words(&self.side.items[index]))
+            .filter(|words| words.len() > 1)
+            .collect();
+        !words.is_empty()
+            && !neighbors.is_empty()
+            && self.new_result_items().any(|item| {
+                let joined = self.result.sorted_words(item);
+                let has_most = |other: &&[u64]| {
+                    n_common(joined, other) * 100 >= other.len() * MIN_JOINED_PERCENT
+                        && joined.len() >= words.len() + n_common(joined, other)
+                };
+                n_common(joined, words) == words.len() && neighbors.iter().any(has_most)
+            })
+    }
+
+    /// Returns true if the merge wrote a line of its own where a line of the side would be, in part with the same words: a third
+    /// version.
+    pub(crate) fn has_third_version(&self, side: usize) -> bool {
+        const MIN_THIRD_VERSION_PERCENT: usize = 35;
+        let forward = &self.side_to_result.forward;
+        let place = between(forward, &(side..side + 1), self.result.items.len());
+        let item = &self.side.items[side];
+        let parts = word_parts(&self.texts.side, item);
+        let invented = self.invented.iter().filter(|index| place.contains(index));
+        invented.map(|&index| &self.result.items[index]).any(|other| {
+            other.is_note() == item.is_note()
+                && dice_percent(&parts, &word_parts(&self.texts.result, other)) >= MIN_THIRD_VERSION_PERCENT
+        })
+    }
+
     /// Returns true if the other side inserted almost the same line, and the result has that one.
     fn is_said_by_other(&self, item: &Item) -> bool {
         let parts = word_parts(&self.texts.side, item);
@@ -324,33 +388,47 @@ impl<'a> SideView<'a> {
 
     /// Returns true if an item went to another file of the result, together with its neighbors.
     fn has_moved(&self, side: usize) -> bool {
-        let item = &self.side.items[side];
+        // What the side itself wrote into other files is no move.
+        self.went_elsewhere(
+            [self.side, self.result],
+            &self.texts.side,
+            side,
+            RESULT,
+            &[BASE, self.versions[0]],
+        )
+    }
+
+    /// Returns true if an item of a file is new in another file of a tree, together with a neighbor that the file itself has
+    /// no more in that tree: a line alone may be anywhere. What one imports does not move.
+    fn went_elsewhere(
+        &self,
+        [file, now]: [&FileItems; 2],
+        text: &VersionText<'_>,
+        index: usize,
+        tree: usize,
+        known: &[usize],
+    ) -> bool {
+        let item = &file.items[index];
         if item.kind == ItemKind::Import {
             return false;
         }
-        // What the side itself wrote into other files is no move.
-        let known = [BASE, self.versions[0]];
-        let files =
-            self.search.files_that_gained(RESULT, &known, &sought_line(self.side, &self.texts.side, item));
+        let gained = |item: &Item| self.search.files_that_gained(tree, known, &sought_line(text, item));
+        let files = gained(item);
         if files.is_empty() {
             return false;
         }
-        let neighbors = [side.checked_sub(1), Some(side + 1)];
-        let neighbors: Vec<&Item> =
-            neighbors.into_iter().flatten().filter_map(|index| self.side.items.get(index)).collect();
-        neighbors.iter().any(|neighbor| {
-            let tokens = self.side.tokens_of(neighbor);
-            let stays = self.result.occurrences(tokens, neighbor.is_note()).any > 0;
-            if stays {
-                return false;
-            }
-            let gained = self.search.files_that_gained(
-                RESULT,
-                &known,
-                &sought_line(self.side, &self.texts.side, neighbor),
-            );
-            gained.iter().any(|file| files.contains(file))
+        let neighbors = [index.checked_sub(1), Some(index + 1)];
+        let mut neighbors = neighbors.into_iter().flatten().filter_map(|index| file.items.get(index));
+        neighbors.any(|neighbor| {
+            let stays = now.occurrences(file.tokens_of(neighbor), neighbor.is_note()).any > 0;
+            !stays && gained(neighbor).iter().any(|path| files.contains(path))
         })
+    }
+
+    /// Returns true if an inserted item came from another file, in which the other side edited or deleted it.
+    pub(crate) fn other_edited_source(&self, side: usize) -> bool {
+        let line = sought_line(&self.texts.side, &self.side.items[side]);
+        self.search.is_gone_on_both_sides(&line, self.versions)
     }
 
     /// Returns true if the other side still has a base item, at its place or elsewhere.
@@ -362,17 +440,20 @@ impl<'a> SideView<'a> {
         let tokens = self.base.tokens_of(item);
         let counts = self.counts(tokens, item.is_note());
         counts.other >= counts.base
-            || !self
-                .search
-                .files_that_gained(self.versions[1], &[BASE], &sought_line(self.base, &self.texts.base, item))
-                .is_empty()
+            || self.went_elsewhere([self.base, self.other], &self.texts.base, base, self.versions[1], &[BASE])
     }
 
-    /// Returns true if the other side made the same insertion.
+    /// Returns true if a base item still marks a place on the other side. Of a line that occurs often, another one is no mark.
+    pub(crate) fn other_keeps_place(&self, base: usize) -> bool {
+        let is_only = self.base.count(self.base.items[base].hash) == 1;
+        self.base_to_other.forward[base].is_some() || is_only && self.other_keeps(base)
+    }
+
+    /// Returns true if the other side made the same insertion, so that the result lacks what both have.
     pub(crate) fn other_has(&self, side: usize) -> bool {
         let item = &self.side.items[side];
         let counts = self.counts(self.side.tokens_of(item), item.is_note());
-        counts.other > counts.base
+        counts.other > counts.base && counts.result < counts.other.min(counts.side)
     }
 
     /// Returns true if the other side deleted the same item.
@@ -383,11 +464,18 @@ impl<'a> SideView<'a> {
     }
 }
 
+/// Returns the range in the second version that lies between the aligned neighbors of a range of the first.
+pub(crate) fn between(forward: &[Option<usize>], range: &Range<usize>, n_items: usize) -> Range<usize> {
+    let start = forward[..range.start].iter().rev().flatten().next().map_or(0, |index| index + 1);
+    let end = forward[range.end..].iter().flatten().next().copied().unwrap_or(n_items);
+    start.min(end)..end
+}
+
 /// Finds names that the other side replaced by another one wherever they stood.
-fn renamed_words(base: &FileItems, other: &FileItems, alignment: &Alignment) -> BTreeMap<u64, u64> {
+fn renamed_words(base: &FileItems, other: &FileItems, edits: &[RegionEdits]) -> BTreeMap<u64, u64> {
     let mut votes: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
-    for (_, atoms) in crate::edits::edits_of(base, other, alignment) {
-        for atom in atoms {
+    for (_, atoms) in edits {
+        for &atom in atoms {
             let EditAtom::Update { base: left, side: right } = atom else { continue };
             let (before, after) = (base.tokens_of(&base.items[left]), other.tokens_of(&other.items[right]));
             if before.len() != after.len() {
@@ -418,15 +506,14 @@ fn pairs_of(file: &FileItems, index: usize) -> Vec<Vec<u64>> {
 
 fn item_words<'a>(text: &VersionText<'a>, item: &Item) -> Vec<&'a [u8]> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128;
-    let (first, last) = (item.first_line as usize - 1, (item.last_line as usize).min(text.len()));
-    let lines = text.get(first..last).unwrap_or_default().iter();
+    let (first, last) = (item.first_line as usize - 1, (item.last_line as usize).min(text.lines.len()));
+    let lines = text.lines.get(first..last).unwrap_or_default().iter();
     lines.flat_map(|line| line.split(move |&byte| !is_word(byte))).filter(|word| !word.is_empty()).collect()
 }
 
 /// Describes an item for a search in other files.
-pub(crate) fn sought_line<'a>(file: &'a FileItems, text: &VersionText<'a>, item: &Item) -> SoughtLine<'a> {
-    let word = item_words(text, item).into_iter().max_by_key(|word| word.len()).unwrap_or_default();
-    SoughtLine { tokens: file.tokens_of(item), is_note: item.is_note(), word }
+pub(crate) fn sought_line<'a>(text: &VersionText<'a>, item: &Item) -> SoughtLine<'a> {
+    SoughtLine::new(text.text.get(item.bytes.clone()).unwrap_or_default())
 }
 
 /// Splits the text of an item into the parts of its words, sorted: `load_order` and `loadOrder` have the same two.

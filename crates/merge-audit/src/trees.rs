@@ -1,6 +1,7 @@
 //! Four trees as the audit takes them: only paths that differ somewhere, with contents where they may matter.
 
 use probity_paths::RepoPath;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -87,4 +88,18 @@ impl FileGroup {
     pub(crate) fn lacks_content(&self) -> bool {
         self.versions.iter().flatten().any(|version| version.bytes.is_none() && !version.is_submodule())
     }
+}
+
+/// Returns a text with the line endings of Unix: line endings are no edit.
+pub(crate) fn normalized(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if !bytes.windows(2).any(|two| two == b"\r\n") {
+        return Cow::Borrowed(bytes);
+    }
+    let mut text = Vec::with_capacity(bytes.len());
+    for (index, &byte) in bytes.iter().enumerate() {
+        if byte != b'\r' || bytes.get(index + 1) != Some(&b'\n') {
+            text.push(byte);
+        }
+    }
+    Cow::Owned(text)
 }

@@ -17,13 +17,17 @@ def ship(order):
     return parcel
 ";
 
+fn version(text: &str) -> Option<FileVersion> {
+    let id = probity_core::Digest::of(text.as_bytes()).to_hex();
+    Some(FileVersion { mode: 0o100_644, id: id.into(), bytes: Some(Arc::from(text.as_bytes())) })
+}
+
+fn path(name: &str) -> RepoPath {
+    RepoPath::parse(name.as_bytes()).expect("a path")
+}
+
 fn findings(name: &str, texts: [&str; 4]) -> Vec<AuditFinding> {
-    let path = RepoPath::parse(name.as_bytes()).expect("a path");
-    let version = |text: &str| {
-        let id = probity_core::Digest::of(text.as_bytes()).to_hex();
-        Some(FileVersion { mode: 0o100_644, id: id.into(), bytes: Some(Arc::from(text.as_bytes())) })
-    };
-    let trees = FourTrees::from([(path, texts.map(version))]);
+    let trees = FourTrees::from([(path(name), texts.map(version))]);
     audit(&trees, AuditOptions { two_way: false, checks_breakages: true }).findings
 }
 
@@ -73,15 +77,10 @@ fn a_file_that_merges_cleanly_can_still_define_a_name_twice() {
 
 #[test]
 fn calls_are_held_against_definitions_of_files_that_mention_their_name() {
-    let version = |text: &str| {
-        let id = probity_core::Digest::of(text.as_bytes()).to_hex();
-        Some(FileVersion { mode: 0o100_644, id: id.into(), bytes: Some(Arc::from(text.as_bytes())) })
-    };
     let define = |parameters: &str| format!("def weigh(\n    {parameters}\n):\n    return 1\n");
     let [old, new] = [define("parcel"), define("parcel, unit")];
     let [without, with] =
         ["def ship(parcel):\n    load(parcel)\n", "def ship(parcel):\n    load(parcel)\n    weigh(parcel)\n"];
-    let path = |name: &str| RepoPath::parse(name.as_bytes()).expect("a path");
     let trees = FourTrees::from([
         (path("scale.py"), [old.as_str(), &new, &old, &new].map(version)),
         (path("ship.py"), [without, without, with, with].map(version)),
@@ -90,4 +89,115 @@ fn calls_are_held_against_definitions_of_files_that_mention_their_name() {
     let found: Vec<_> =
         report.findings.iter().map(|finding| (finding.class, finding.path.to_string())).collect();
     assert_eq!(found, [(FindingClass::Signature, "ship.py".to_owned())]);
+}
+
+#[test]
+fn a_comment_that_is_wrapped_anew_is_there() {
+    let noted = |comment: &str| SHOP.replace("    check(total)\n", &format!("{comment}    check(total)\n"));
+    let ours = noted("    # The check compares the total with the limit of the order.\n");
+    let theirs = SHOP.replace("weigh(parcel)", "weigh(parcel, unit)");
+    let merged = noted("    # The check compares the total\n    # with the limit of the order.\n");
+    let merged = merged.replace("weigh(parcel)", "weigh(parcel, unit)");
+    assert_eq!(classes([SHOP, &ours, &theirs, &merged]), []);
+    assert_eq!(classes([SHOP, &ours, &theirs, &theirs]), [FindingClass::Lost]);
+}
+
+#[test]
+fn one_of_two_equal_lines_of_a_file_that_both_sides_added_is_contested() {
+    let ours = "def build(size):\n    setup(size)\n    return size\n\ndef free(size):\n    clear(size)\n";
+    let theirs = "def build(size):\n    setup(size)\n    return size\n\ndef free(size):\n    setup(size)\n";
+    let texts = [None, version(ours), version(theirs), version(ours)];
+    let trees = FourTrees::from([(path("buffer.py"), texts)]);
+    let report = audit(&trees, AuditOptions::default());
+    let found: Vec<FindingClass> = report.findings.iter().map(|finding| finding.class).collect();
+    assert_eq!(found, [FindingClass::Contested]);
+    // What both have and the result has not is lost all the same.
+    let texts = [None, version(ours), version(theirs), version("def build(size):\n    return size\n")];
+    let report = audit(&FourTrees::from([(path("buffer.py"), texts)]), AuditOptions::default());
+    let is_lost = |finding: &AuditFinding| {
+        finding.class == FindingClass::Lost && finding.lost.iter().any(|line| line == "    setup(size)")
+    };
+    assert!(report.findings.iter().any(is_lost), "{:?}", report.findings);
+}
+
+#[test]
+fn a_line_that_was_moved_to_a_new_file_and_that_the_other_side_edited_at_its_old_place_is_contested() {
+    let base = "def price(order):\n    total = sum(order)\n    check(total, limit)\n    return total\n";
+    let stub = "from prices import price\n";
+    let edited = base.replace("check(total, limit)", "verify(total)");
+    let trees = FourTrees::from([
+        (path("shop.py"), [version(base), version(stub), version(&edited), version(stub)]),
+        (path("prices.py"), [None, version(base), None, version(&edited)]),
+    ]);
+    let report = audit(&trees, AuditOptions { two_way: false, checks_breakages: true });
+    let hard: Vec<&AuditFinding> = report.findings.iter().filter(|finding| finding.class.is_hard()).collect();
+    assert!(hard.is_empty(), "{hard:?}");
+}
+
+#[test]
+fn what_is_put_into_a_block_that_the_other_side_deleted_is_contested() {
+    let base = format!("{SHOP}\ndef start(shop):\n    shop.open()\n    shop.run()\n    finish(shop)\n");
+    let ours = base.replace("    shop.run()\n", "    shop.check_all()\n    shop.run()\n");
+    let theirs = base.replace("    shop.open()\n    shop.run()\n", "    shop.serve()\n");
+    assert_eq!(classes([&base, &ours, &theirs, &theirs]), [FindingClass::Contested]);
+}
+
+#[test]
+fn equal_edits_of_one_file_have_ids_of_their_own() {
+    let base = format!("{SHOP}\ndef first():\n    a()\n    b()\n\ndef second():\n    a()\n    b()\n");
+    let ours = base.replace("    a()\n", "    a()\n    log(order, total)\n");
+    let theirs = base.replace("import sys", "import sys, os");
+    let found = findings("shop.py", [&base, &ours, &theirs, &theirs]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_ne!(found[0].id, found[1].id);
+}
+
+#[test]
+fn where_a_translated_text_is_used_is_no_edit() {
+    let base = "#: shop.py:10\nmsgid \"Total\"\nmsgstr \"Summe\"\n\n#: shop.py:20\nmsgid \"Parcel\"\nmsgstr \"Paket\"\n";
+    let ours = base.replace("shop.py:10", "shop.py:14");
+    let theirs = base.replace("Paket", "Sendung");
+    assert_eq!(findings("de.po", [base, &ours, &theirs, &theirs]), []);
+    let lost: Vec<Vec<String>> =
+        findings("de.po", [base, &ours, &theirs, &ours]).into_iter().map(|finding| finding.lost).collect();
+    assert_eq!(lost, [["msgstr \"Sendung\""]]);
+    let texts = [base, &ours, &theirs, &theirs].map(version);
+    let report = audit(&FourTrees::from([(path("shop.pot"), texts)]), AuditOptions::default());
+    assert_eq!((report.findings.len(), report.set_aside.len()), (0, 1));
+}
+
+#[test]
+fn two_lines_that_the_merge_wrote_as_one_are_there() {
+    let ours =
+        SHOP.replace("    check(total)\n", "    check_once('limit of %s' %\n      render(total, order))\n");
+    let theirs = SHOP.replace("    check(total)\n", "    check(translate('limit of %s, %s') % total)\n");
+    let merged = SHOP.replace(
+        "    check(total)\n",
+        "    check_once(translate('limit of %s, %s') % render(total, order), 'limit of %s')\n",
+    );
+    let hard: Vec<AuditFinding> = findings("shop.txt", [SHOP, &ours, &theirs, &merged])
+        .into_iter()
+        .filter(|finding| finding.class.is_hard())
+        .collect();
+    assert!(hard.is_empty(), "{hard:?}");
+}
+
+#[test]
+fn where_the_merge_wrote_a_line_of_its_own_an_edit_is_contested() {
+    let ours =
+        SHOP.replace("    weigh(parcel)\n", "    weigh(parcel)\n    ssl_host = setup_host(parcel.name)\n");
+    let theirs = SHOP.replace("check(total)", "check(total, limit)");
+    let merged =
+        theirs.replace("    weigh(parcel)\n", "    weigh(parcel)\n    ssl_context = setup_context()\n");
+    assert_eq!(classes([SHOP, &ours, &theirs, &merged]), [FindingClass::Contested]);
+    assert_eq!(classes([SHOP, &ours, &theirs, &theirs]), [FindingClass::Lost]);
+}
+
+#[test]
+fn a_man_page_that_a_program_wrote_is_set_aside() {
+    let base = ".\\\" generated with Ronn/v0.7.3\n.TH \"SHOP\" \"8\" \"May 2019\"\n";
+    let [ours, theirs] = ["June", "July"].map(|month| base.replace("May", month));
+    let texts = [base, &ours, &theirs, base].map(version);
+    let report = audit(&FourTrees::from([(path("shop.8"), texts)]), AuditOptions::default());
+    assert_eq!((report.findings.len(), report.set_aside.len()), (0, 1));
 }

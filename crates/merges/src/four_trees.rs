@@ -1,7 +1,7 @@
 //! Reads which paths differ in four trees. Contents come later, and only where they matter.
 
 use crate::question::{NamedMerge, ResultTree};
-use probity_line_diff::{LineAlignment, merge};
+use probity_line_diff::{LineAlignment, ThreeWayTexts};
 use probity_merge_audit::{BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS};
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
@@ -102,8 +102,8 @@ fn give_contents(trees: &mut FourTrees, contents: &BlobContents) {
 /// Histories that cross more often than this are followed no further: the first of several bases holds.
 const MAX_BASE_DEPTH: usize = 8;
 
-/// Merges several bases into one tree, as git's own strategy does. Where they conflict, their own base holds, which may be
-/// a merge of several, too.
+/// Merges several bases into one tree, as git's own strategy does. Where they conflict, the lines of their own base hold,
+/// which may be a merge of several, too.
 fn virtual_base(
     layout: &GitLayout,
     bases: &[GitId],
@@ -137,7 +137,7 @@ fn virtual_base(
     Ok((tree, contents))
 }
 
-/// Merges three blobs; `None` if they conflict or one is missing.
+/// Merges three blobs, with the lines of the first where the others contradict each other; `None` if one is missing.
 fn merged_blob(
     layout: &GitLayout,
     sides: [Option<(u32, GitId)>; 3],
@@ -154,9 +154,8 @@ fn merged_blob(
         let Some(text) = text else { return Ok(None) };
         texts.push(text);
     }
-    let Ok(merged) = merge(&texts[0], &texts[1], &texts[2], LineAlignment::Anchored) else {
-        return Ok(None);
-    };
+    let three = ThreeWayTexts::new(&texts[0], &texts[1], &texts[2]);
+    let (merged, _) = three.merge_or_base(LineAlignment::Anchored);
     let id = GitId::of_blob(layout.object_format, &merged);
     contents.insert(id.to_string().into(), merged.into());
     Ok(Some((mode, id)))

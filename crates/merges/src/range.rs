@@ -10,7 +10,7 @@ use crate::{answers, layout_of};
 use probity_api::LeftOutOfLists;
 use probity_api::merge_audit::{AuditOutcome, MergeAuditAnswer, MergeAuditRangeAnswer};
 use probity_core::bytes::escape;
-use probity_merge_audit::{AuditOptions, FourTrees, audit, is_proven_by_ids};
+use probity_merge_audit::{AuditOptions, AuditReport, FourTrees, ItemCache, audit_again, is_proven_by_ids};
 use probity_snapshot::GitId;
 use probity_snapshot::git::{GitLayout, TreeDiffEntry};
 use probity_workspace::{ServiceError, Workspace, git, git_history};
@@ -189,6 +189,9 @@ fn unproven_by_listing<'a>(
     Ok(unproven)
 }
 
+/// A merge in which something seems lost, with its trees and what was cut into items for it.
+type SuspectMerge<'a> = (&'a NamedMerge, FourTrees, ItemCache);
+
 /// Audits some merges. Returns the answers with findings, and the number of merges without.
 fn audit_batch(
     layout: &GitLayout,
@@ -197,32 +200,39 @@ fn audit_batch(
 ) -> Result<(Vec<MergeAuditAnswer>, usize), ServiceError> {
     let mut trees: Vec<FourTrees> = merges.iter().map(|(_, trees)| trees.clone()).collect();
     contents::fill(layout, &mut trees.iter_mut().collect::<Vec<_>>(), ContentDepth::Unproven)?;
-    let shallow = AuditOptions::default();
-    let has_findings: Vec<bool> =
-        trees.par_iter().map(|trees| !audit(trees, shallow).findings.is_empty()).collect();
-    let judged = merges.iter().map(|(merge, _)| *merge).zip(trees).zip(has_findings);
-    let mut suspects: Vec<(&NamedMerge, FourTrees)> =
-        judged.filter(|(_, has_findings)| *has_findings).map(|(suspect, _)| suspect).collect();
+    let mut read: Vec<(&NamedMerge, FourTrees)> = merges.iter().map(|(merge, _)| *merge).zip(trees).collect();
     let mut answers = Vec::new();
-    for part in suspects.chunks_mut(MERGES_PER_FULL_READING) {
-        // Now every changed file counts: what seems lost may have moved.
-        let mut trees: Vec<&mut FourTrees> = part.iter_mut().map(|(_, trees)| trees).collect();
-        contents::fill(layout, &mut trees, ContentDepth::Everything)?;
-        let compared: Vec<ComparedMerge<'_>> = part
-            .par_iter()
-            .map(|(merge, trees)| ComparedMerge {
-                merge,
-                trees,
-                report: audit(trees, AuditOptions { two_way: false, checks_breakages: true }),
-            })
-            .collect();
-        answers.extend(explain_all(layout, HistorySource::Graph(graph), compared)?);
-        // Contents that were read for this part are not needed any more.
-        for (_, trees) in &mut *part {
-            trees.clear();
-        }
+    while !read.is_empty() {
+        let part: Vec<_> = read.drain(..read.len().min(MERGES_PER_FULL_READING)).collect();
+        let judged = part.into_par_iter().filter_map(|(merge, trees)| {
+            let items = ItemCache::default();
+            let report = audit_again(&trees, AuditOptions::default(), &items);
+            (!report.findings.is_empty()).then_some((merge, trees, items))
+        });
+        answers.extend(audit_suspects(layout, graph, judged.collect())?);
     }
     answers.retain(|answer| !answer.findings.is_empty());
     let n_clean = merges.len() - answers.len();
     Ok((answers, n_clean))
+}
+
+/// Audits merges again with every changed file: what seems lost may have moved.
+fn audit_suspects(
+    layout: &GitLayout,
+    graph: &CommitGraph,
+    mut suspects: Vec<SuspectMerge<'_>>,
+) -> Result<Vec<MergeAuditAnswer>, ServiceError> {
+    let mut trees: Vec<&mut FourTrees> = suspects.iter_mut().map(|(_, trees, _)| trees).collect();
+    contents::fill(layout, &mut trees, ContentDepth::Everything)?;
+    let options = AuditOptions { two_way: false, checks_breakages: true };
+    let (audited, reports): (Vec<(&NamedMerge, FourTrees)>, Vec<AuditReport>) = suspects
+        .into_par_iter()
+        .map(|(merge, trees, items)| {
+            let report = audit_again(&trees, options, &items);
+            ((merge, trees), report)
+        })
+        .unzip();
+    let compared = audited.iter().zip(reports);
+    let compared = compared.map(|((merge, trees), report)| ComparedMerge { merge, trees, report });
+    explain_all(layout, HistorySource::Graph(graph), compared.collect())
 }
