@@ -5,6 +5,7 @@ use crate::exit_code::ExitCode;
 use crate::list_cut::LeftOutOfLists;
 use crate::merges::RulingStatus;
 use probity_documents::MergeStrategy;
+pub use probity_evidence::GateStatus;
 pub use probity_merge_audit::{
     EditKind, FindingClass, LossCause, MergeSide, SetAsideReason, UncheckedPart, VersionExcerpt,
 };
@@ -356,6 +357,18 @@ pub struct UnrestoredFinding {
     pub why: String,
 }
 
+/// What a gate says about the tree with lost edits put back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SurvivalGate {
+    pub id: String,
+    pub status: GateStatus,
+    pub required: bool,
+    /// True if it fails on the merge itself, too, so that the edits are not the cause.
+    pub fails_without: bool,
+    /// Why it failed or was skipped, and the end of its output.
+    pub detail: String,
+}
+
 /// The survival commit that puts lost edits back.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergeSurvivalAnswer {
@@ -367,6 +380,9 @@ pub struct MergeSurvivalAnswer {
     /// The ids of the findings that it restores.
     pub restored: Vec<String>,
     pub by_hand: Vec<UnrestoredFinding>,
+    /// What the gates of the project say about the tree with the edits; empty with `--dry-run`, with `--skip-gates`, and
+    /// without gates.
+    pub gates: Vec<SurvivalGate>,
     /// The audit of the same sides with the survival commit as the result.
     pub audit: MergeAuditAnswer,
     /// False with `--dry-run`: this is what would be written.

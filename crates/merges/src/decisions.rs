@@ -104,6 +104,7 @@ pub fn decide(
                 why: choices.why.clone(),
                 author: choices.by.clone(),
                 dry_run: choices.dry_run,
+                skip_gates: false,
             },
         )?),
     };

@@ -1,7 +1,7 @@
 //! Audits of git merges as every surface uses them: plain requests, plain answers.
 //!
 //! Owns: the four trees of a merge, the commits behind a finding, survival commits, decisions, the policy for findings.
-//! May use: analysis, api, core, documents, line-diff, merge-audit, paths, snapshot, storage, workspace.
+//! May use: analysis, api, core, documents, evidence, line-diff, merge-audit, paths, policy, process, snapshot, storage, workspace.
 //! Must not know: governed runs, intents, the store of documents, how an answer is shown.
 //!
 //! * [`audit`]: one merge, however it is named; [`read_four_trees`]: what it compares. [`audit_range`]: every merge of a
@@ -29,6 +29,7 @@ mod policy;
 mod question;
 mod range;
 mod survival;
+mod survival_gates;
 
 pub use ci_outputs::{merge_sarif, merge_summary};
 pub use decision_log::decisions;

@@ -6,6 +6,7 @@ use crate::decision_log::record;
 use crate::layout_of;
 use crate::origins::{ExplainedMerge, HistorySource, explain_findings};
 use crate::question::{MergeQuestion, NamedMerge, ResultTree, named_merges};
+use crate::survival_gates::{check_gates, run_gates};
 use probity_api::merge_audit::{
     DecisionRequest, FindingChoice, MergeAuditAnswer, MergeFinding, MergeSurvivalAnswer, UnrestoredFinding,
 };
@@ -19,7 +20,7 @@ use probity_snapshot::GitId;
 use probity_snapshot::git::GitLayout;
 use probity_workspace::git_write::{self, CommitText, TreeChange};
 use probity_workspace::{ServiceError, Workspace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What to restore.
 #[derive(Debug, Clone)]
@@ -34,6 +35,8 @@ pub struct SurvivalRequest {
     /// Defaults to the current user.
     pub author: Option<String>,
     pub dry_run: bool,
+    /// Make the branch without running the gates of the project.
+    pub skip_gates: bool,
 }
 
 /// A file of the new tree; `None` if it is removed.
@@ -87,10 +90,12 @@ pub fn restore(
             commit: None,
             restored,
             by_hand,
+            gates: Vec::new(),
             audit,
             written: false,
         });
     }
+    let changed: BTreeSet<RepoPath> = files.keys().cloned().collect();
     let tree = write_files(&layout, &result, files)?;
     let after = NamedMerge { merge: None, result: ResultTree::Object(tree.clone()), ..merge.clone() };
     let audit = audit_one(&layout, &after, ContentDepth::Everything)?;
@@ -101,11 +106,16 @@ pub fn restore(
         commit: None,
         restored,
         by_hand,
+        gates: Vec::new(),
         audit,
         written: false,
     };
     if request.dry_run {
         return Ok(answer);
+    }
+    if !request.skip_gates {
+        answer.gates = run_gates(workspace, &layout, &result, &tree, &changed)?;
+        check_gates(&answer.gates)?;
     }
     let author = request.author.clone().unwrap_or_else(probity_workspace::user_name);
     let text = CommitText {

@@ -1,68 +1,18 @@
 //! Audits of real repositories: the story of the manual, decisions on record, hooks of git, and hostile repositories.
 
+mod manual_story;
+
+use manual_story::{MANUAL, done, references, restore_lost, sh, story};
 use probity_api::merge_audit::{AuditOutcome, DecisionRequest, FindingClass, MergeAuditAnswer};
 use probity_merges::{
-    MergeQuestion, SurvivalRequest, accept, audit, audit_before_commit, audit_range, decisions,
-    install_git_hooks, merge_sarif, merge_summary, remove_git_hooks, restore,
+    MergeQuestion, accept, audit, audit_before_commit, audit_range, decisions, install_git_hooks,
+    merge_sarif, merge_summary, remove_git_hooks, restore,
 };
 use probity_workspace::Workspace;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::Command;
-
-const MANUAL: &str = include_str!("../../../docs/merges.md");
-
-/// Runs a script in a repository; returns whether it succeeded, and what it printed.
-fn sh(place: &Path, script: &str) -> (bool, String) {
-    let output = Command::new("sh")
-        .args(["-c", script])
-        .current_dir(place)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", place)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("sh starts");
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
-}
-
-fn done(place: &Path, script: &str) -> String {
-    let (is_done, text) = sh(place, script);
-    assert!(is_done, "{script}: {text}");
-    text.trim().to_owned()
-}
-
-/// The blocks of the manual in one language.
-fn blocks(language: &str) -> Vec<&'static str> {
-    let fence = format!("```{language}\n");
-    let parts = MANUAL.split(fence.as_str()).skip(1);
-    parts.filter_map(|part| Some(part.split_once("```")?.0)).collect()
-}
-
-/// A repository in which the commands of the manual's story were run, up to the merge.
-fn story() -> (tempfile::TempDir, Workspace) {
-    let home = tempfile::tempdir().expect("a directory");
-    let place = home.path();
-    done(place, "git init -q -b main && git config user.name ben && git config user.email ben@example.org");
-    std::fs::write(place.join("shop.py"), blocks("python")[0]).expect("the program is written");
-    done(place, "git add shop.py && git commit -qm 'A shop'");
-    let (_, told) = MANUAL.split_once("## Two agents").expect("the manual has the story");
-    let (told, _) = told.split_once("\n## ").expect("the story ends");
-    let commands = told.lines().filter_map(|line| line.strip_prefix("$ "));
-    for command in commands.filter(|command| command.starts_with("git ") || command.starts_with("sed ")) {
-        done(place, command);
-    }
-    let workspace = Workspace::find(Some(place), place).expect("a workspace");
-    (home, workspace)
-}
 
 fn audit_head(workspace: &Workspace) -> MergeAuditAnswer {
     audit(workspace, &MergeQuestion::Commit("HEAD".to_owned())).expect("an audit")
-}
-
-fn references(place: &Path) -> String {
-    done(place, "git for-each-ref --format='%(refname) %(objectname)'; cat .git/HEAD; git status --porcelain")
 }
 
 #[test]
@@ -77,15 +27,7 @@ fn the_story_of_the_manual_ends_as_it_says() {
     assert_eq!(finding.commits[0].subject, "Round the total");
     assert!(MANUAL.contains("lost theirs shop.py:3 in price"), "the manual shows this finding");
     assert_eq!(references(home.path()), before, "an audit writes nothing");
-    let request = SurvivalRequest {
-        merge: "HEAD".to_owned(),
-        findings: Vec::new(),
-        subject: None,
-        why: "dropped by mistake".to_owned(),
-        author: Some("ann".to_owned()),
-        dry_run: false,
-    };
-    let restored = restore(&workspace, &request).expect("a survival commit");
+    let restored = restore(&workspace, &restore_lost(false)).expect("a survival commit");
     let branch = restored.branch.expect("a branch");
     let after = references(home.path());
     let added: Vec<&str> = after.lines().filter(|line| !before.contains(line)).collect();

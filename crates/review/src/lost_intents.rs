@@ -142,6 +142,8 @@ fn survival_request(request: &FindingRequest, dry_run: bool) -> SurvivalRequest 
         why: request.why.clone(),
         author: Some(request.by.clone()),
         dry_run,
+        // A supervisor of gates takes care of every child of the process, and a server has others.
+        skip_gates: true,
     }
 }
 
@@ -158,6 +160,7 @@ pub fn preview_restoration(
         why: String::new(),
         author: None,
         dry_run: true,
+        skip_gates: true,
     };
     probity_merges::restore(workspace, &request)
 }

@@ -89,6 +89,10 @@ pub(crate) struct MergeAuditArgs {
     #[arg(long, requires = "restore")]
     dry_run: bool,
 
+    /// Make the branch without running the gates of the policy
+    #[arg(long, requires = "restore")]
+    skip_gates: bool,
+
     /// Print annotations for a GitHub workflow, and append the summary to `$GITHUB_STEP_SUMMARY`
     #[arg(long)]
     github: bool,
@@ -333,6 +337,7 @@ fn restore(workspace: &Workspace, args: &MergeAuditArgs) -> Result<CommandAnswer
         why: args.why.clone(),
         author: None,
         dry_run: args.dry_run,
+        skip_gates: args.skip_gates,
     };
     let answer = probity_merges::restore(workspace, &request)?;
     report::print_survival(&answer);

@@ -3,12 +3,15 @@
 use crate::{caller_location, ui};
 use probity_api::ExitCode;
 use probity_api::merge_audit::{
-    AuditBaseKind, AuditOutcome, FindingChoice, MergeAuditAnswer, MergeAuditRangeAnswer, MergeFinding,
-    MergeSurvivalAnswer, UncheckedPart,
+    AuditBaseKind, AuditOutcome, FindingChoice, GateStatus, MergeAuditAnswer, MergeAuditRangeAnswer,
+    MergeFinding, MergeSurvivalAnswer, SurvivalGate, UncheckedPart,
 };
 use probity_api::merges::RulingStatus;
 use probity_contract::ContractStatus;
 use probity_merges::what_happened;
+
+/// Findings of one merge that the report of a range shows.
+const MAX_FINDINGS_IN_RANGE: usize = 12;
 
 pub(super) fn print_survival(answer: &MergeSurvivalAnswer) {
     for id in &answer.restored {
@@ -17,6 +20,7 @@ pub(super) fn print_survival(answer: &MergeSurvivalAnswer) {
     for left in &answer.by_hand {
         ui::print_row("by hand", format_args!("{} {}: {}", left.id, left.path, left.why));
     }
+    answer.gates.iter().for_each(print_gate);
     match (&answer.branch, &answer.commit) {
         (Some(branch), Some(commit)) => {
             ui::print_row("commit", ui::code(short(commit)));
@@ -29,6 +33,18 @@ pub(super) fn print_survival(answer: &MergeSurvivalAnswer) {
         _ => ui::print("nothing was written: this is what would be restored"),
     }
     print_still_open(&answer.audit);
+}
+
+fn print_gate(gate: &SurvivalGate) {
+    let said = match gate.status {
+        GateStatus::Pass => ui::good("passed"),
+        GateStatus::Fail if gate.fails_without => {
+            ui::warn("failed, as it does on the merge without the edits")
+        }
+        GateStatus::Fail => ui::bad("failed"),
+        GateStatus::Skip => ui::warn("did not run"),
+    };
+    ui::print_row("gate", format_args!("{} {said}", gate.id));
 }
 
 pub(super) fn print_still_open(audit: &MergeAuditAnswer) {
@@ -72,7 +88,7 @@ pub(crate) fn print_range(answer: &MergeAuditRangeAnswer, is_short: bool) {
         if is_short {
             print_short(audit);
         } else {
-            print_audit(audit);
+            print_findings(audit, MAX_FINDINGS_IN_RANGE);
             ui::print("");
         }
     }
@@ -102,6 +118,11 @@ pub(crate) fn print_range_verdict(answer: &MergeAuditRangeAnswer, status: Contra
 }
 
 pub(super) fn print_audit(answer: &MergeAuditAnswer) {
+    print_findings(answer, usize::MAX);
+}
+
+/// Prints an audit with at most `limit` findings, open ones first.
+fn print_findings(answer: &MergeAuditAnswer, limit: usize) {
     let name = answer.merge.as_deref().map_or("working tree", short);
     let made_by = answer
         .merged_by
@@ -121,9 +142,20 @@ pub(super) fn print_audit(answer: &MergeAuditAnswer) {
     for taken in &answer.taken_whole {
         ui::print(format_args!("  {} was taken whole from {}", taken.path, taken.from));
     }
-    for finding in &answer.findings {
+    let mut shown: Vec<&MergeFinding> = answer.findings.iter().collect();
+    if shown.len() > limit {
+        shown.sort_by_key(|finding| !finding.is_open());
+        shown.truncate(limit);
+    }
+    for finding in &shown {
         ui::print("");
         print_finding(finding);
+    }
+    if shown.len() < answer.findings.len() {
+        let n_more = ui::count_of(answer.findings.len() - shown.len(), "more finding");
+        let next = answer.merge.as_deref().map_or("--working", short);
+        ui::print("");
+        ui::print(format_args!("and {n_more}: {}", ui::code(format_args!("probity merge audit {next}"))));
     }
     if !answer.set_aside.is_empty() {
         ui::print("");

@@ -30,7 +30,8 @@ pub(super) fn print_versions(finding: &MergeFinding) {
     ]
     .map(|(name, version)| (name, version.as_ref().map(|version| version.text.as_str())));
     if texts.iter().all(|(_, text)| text.is_none()) {
-        for line in finding.lost.iter().take(MAX_SHOWN_LINES) {
+        let telling = finding.lost.iter().filter(|line| !line.trim().is_empty());
+        for line in telling.take(MAX_SHOWN_LINES) {
             ui::print(format_args!("{INDENT}{}", ui::fit_to_terminal(line, INDENT.len())));
         }
         if finding.lost.len() > MAX_SHOWN_LINES {
@@ -44,17 +45,42 @@ pub(super) fn print_versions(finding: &MergeFinding) {
         MIN_COLUMNS_FOR_TWO.. => 2,
         _ => 1,
     };
-    let gutters = GUTTER.chars().count() * (per_row - 1);
-    let room = match per_row {
-        1 => columns.saturating_sub(INDENT.len() + 9),
-        _ => columns.saturating_sub(INDENT.len() + gutters) / per_row - 2,
-    };
-    let shown: Vec<ShownVersion> =
-        (0..texts.len()).map(|index| shown_version(&texts, index, &finding.lost, room)).collect();
+    let shown = |index: usize, room: usize| shown_version(&texts, index, &finding.lost, room);
     if per_row == 1 {
-        shown.iter().for_each(print_below);
-    } else {
-        shown.chunks(per_row).for_each(|row| print_beside(row, room + 2));
+        let room = columns.saturating_sub(INDENT.len() + 9);
+        (0..texts.len()).for_each(|index| print_below(&shown(index, room)));
+        return;
+    }
+    let room = columns.saturating_sub(INDENT.len() + GUTTER.chars().count() * (per_row - 1));
+    for first in (0..texts.len()).step_by(per_row) {
+        let row = first..first + per_row;
+        // What a version needs is known when it is laid out without a limit.
+        let wanted: Vec<usize> = row.clone().map(|index| shown(index, usize::MAX).width()).collect();
+        let widths = fair_widths(&wanted, room);
+        let row: Vec<ShownVersion> =
+            row.zip(&widths).map(|(index, width)| shown(index, width.saturating_sub(2))).collect();
+        print_beside(&row, &widths);
+    }
+}
+
+/// Distributes the columns of a row: who wants no more than a fair part gets it, the others share the rest.
+fn fair_widths(wanted: &[usize], room: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by_key(|&index| wanted[index]);
+    let mut widths = vec![0; wanted.len()];
+    let mut left = room;
+    for (n_done, index) in order.into_iter().enumerate() {
+        widths[index] = wanted[index].min(left / (wanted.len() - n_done));
+        left -= widths[index];
+    }
+    widths
+}
+
+impl ShownVersion {
+    /// Returns the columns that the version takes, its heading included.
+    fn width(&self) -> usize {
+        let widest = self.lines.iter().map(|(_, width)| *width).max().unwrap_or(0);
+        widest.max(self.name.len() + 2)
     }
 }
 
@@ -143,8 +169,11 @@ fn print_below(version: &ShownVersion) {
     }
 }
 
-fn print_beside(row: &[ShownVersion], width: usize) {
-    let heads: Vec<String> = row.iter().map(|version| format!("  {:<1$}", version.name, width - 2)).collect();
+fn print_beside(row: &[ShownVersion], widths: &[usize]) {
+    let head = |(version, width): (&ShownVersion, &usize)| {
+        format!("  {:<1$}", version.name, width.saturating_sub(2))
+    };
+    let heads: Vec<String> = row.iter().zip(widths).map(head).collect();
     ui::print(format_args!("{INDENT}{}", ui::dim(heads.join(GUTTER).trim_end())));
     let n_lines = row.iter().map(|version| version.lines.len()).max().unwrap_or(0);
     for index in 0..n_lines {
@@ -154,10 +183,22 @@ fn print_beside(row: &[ShownVersion], width: usize) {
                 version.lines.get(index).map_or(("", 0), |(text, used)| (text.as_str(), *used));
             line.push_str(text);
             if column + 1 < row.len() {
-                line.extend(std::iter::repeat_n(' ', width.saturating_sub(used)));
+                line.extend(std::iter::repeat_n(' ', widths[column].saturating_sub(used)));
                 line.push_str(&ui::dim(GUTTER));
             }
         }
         ui::print(format_args!("{INDENT}{line}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fair_widths;
+
+    #[test]
+    fn narrow_versions_leave_their_columns_to_wide_ones() {
+        assert_eq!(fair_widths(&[9, 9, 90, 90], 100), [9, 9, 41, 41]);
+        assert_eq!(fair_widths(&[90, 90, 90, 90], 100), [25, 25, 25, 25]);
+        assert_eq!(fair_widths(&[10, 20, 12, 20], 100), [10, 20, 12, 20]);
     }
 }
