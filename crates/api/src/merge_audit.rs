@@ -221,6 +221,12 @@ impl MergeFinding {
         (self.class.is_hard() || self.ruling.is_some()) && !self.is_accepted()
     }
 
+    /// Returns true if it is open and nobody said what is to become of it. One that somebody restored on a branch is open
+    /// until that branch is merged, and decided.
+    pub fn is_undecided(&self) -> bool {
+        self.is_open() && self.decision.is_none()
+    }
+
     /// Returns true if somebody, or the policy, decided that the merge stands as it is.
     pub fn is_accepted(&self) -> bool {
         let ruled = self.ruling.as_ref().and_then(|ruling| ruling.choose);

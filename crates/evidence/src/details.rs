@@ -40,6 +40,9 @@ pub struct ManifestDetails {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recognized_outputs: Vec<RecognizedOutput>,
     pub command: Option<GovernedCommand>,
+    /// The name of the agent, as the caller of the run gave it. Nothing vouches for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// Usage of the run's named limits.
     pub budgets: BTreeMap<String, BudgetUsage>,
     /// Tree entries that cannot be judged.

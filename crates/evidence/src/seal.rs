@@ -52,6 +52,9 @@ pub struct SealContents {
     /// The intent that the run carries out, if it names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent_id: Option<String>,
+    /// The name of the agent, if the caller of the run gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The head of the log when the run was sealed; absent in seals from before the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<TreeHead>,
@@ -284,6 +287,7 @@ mod tests {
             enforcement: EnforcementLevel::default(),
             confinement: None,
             intent_id: None,
+            agent: None,
             log: None,
         })
     }

@@ -34,6 +34,7 @@ impl Policy {
             enforcement: EnforcementLevel::default(),
             confinement: None,
             intent_id: None,
+            agent: None,
             log: None,
             plan,
         }

@@ -5,7 +5,8 @@ use crate::commit_contents::CommitContents;
 use crate::file_sides::{commit_tree, n_changed_lines};
 use crate::log_feed;
 use crate::options;
-use crate::run_review::{ScopeFacts, command_words, program_name, why_not_passed};
+use crate::run_review::{ScopeFacts, agent_name, command_words, sealed_agent, why_not_passed};
+use crate::uncommitted_runs::{UncommittedRun, uncommitted_runs};
 use crate::worktree_review::reader;
 use probity_api::change::{IntentLine, RunLine, StatusAnswer};
 use probity_api::review::{
@@ -14,9 +15,9 @@ use probity_api::review::{
 };
 use probity_changes::registry::IntentService;
 use probity_changes::registry::view::format_time;
-use probity_core::Digest;
 use probity_core::bytes::escape;
 use probity_core::text::{count, short_id};
+use probity_core::{Digest, ReasonCode};
 use probity_evidence::StoredManifest;
 use probity_intents::{IntentStatus, Ownership, ScopeEntry};
 use probity_paths::{RepoPath, Scope};
@@ -70,11 +71,13 @@ pub fn board(workspace: &Workspace) -> Result<BoardAnswer, ServiceError> {
         drafts.push(open_run_lane(workspace, run));
     }
     let dirty: Vec<&RepoPath> = look.state.dirty.keys().collect();
+    let run_work = uncommitted_runs(workspace, dirty.iter().copied())?;
+    drafts.extend(run_work.iter().filter_map(|work| failed_lane(workspace, work)));
     let stale = StaleBases::new(workspace, &service, status.head.as_deref());
     for line in status.intents.iter().take(MAX_LANES) {
         drafts.push(intent_lane(workspace, line, &dirty, &committed, &stale));
     }
-    let n_lanes = status.held.len() + status.runs.len() + status.intents.len();
+    let n_left_out = status.intents.len().saturating_sub(MAX_LANES) + drafts.len().saturating_sub(MAX_LANES);
     drafts.truncate(MAX_LANES);
     let (files, _) = names(&look.snapshot);
     let map = BoardMap::new(&files, &touched_paths(&drafts));
@@ -88,10 +91,10 @@ pub fn board(workspace: &Workspace) -> Result<BoardAnswer, ServiceError> {
         needs: Vec::new(),
         needs_left_out: 0,
         areas: map.areas,
-        lanes_left_out: n_lanes.saturating_sub(lanes.len()),
+        lanes_left_out: n_left_out,
         lanes,
         overlaps,
-        dirty: dirty_paths(&status),
+        dirty: dirty_paths(&status, &run_work),
         n_dirty: status.dirty.count,
         head: status.head,
         log_size,
@@ -140,6 +143,7 @@ fn lane(change: String, kind: ReviewedKind, title: String, state: LaneState) -> 
         paths: Vec::new(),
         n_paths: 0,
         n_outside: 0,
+        n_in_tree: 0,
         lines_added: 0,
         lines_removed: 0,
         lease_left_seconds: None,
@@ -176,16 +180,60 @@ fn held_lane(workspace: &Workspace, chained: &[StoredManifest], run_id: &str) ->
             lines = added + removed;
         }
         let now = crate::file_sides::present_content(workspace, &change.path);
-        if before != SideContent::Lost && now != before && lane.base_moved.len() < MAX_NAMED_PATHS {
+        if now == run.after(workspace, change) {
+            lane.n_in_tree += 1;
+        } else if before != SideContent::Lost && now != before && lane.base_moved.len() < MAX_NAMED_PATHS {
             lane.base_moved.push(change.path.clone());
         }
         changed.push((change.path.clone(), fate, lines));
     }
-    lane.agent = program_name(manifest);
+    lane.agent = agent_name(manifest);
     lane.reason = reasons.first().map(|reason| reason.as_str().to_owned());
     lane.reason_words = why_not_passed(manifest);
     lane.since = Some(manifest.created_at.clone());
     lane.has_view = true;
+    lane.scope = scope.clauses.iter().map(|clause| clause.pattern.clone()).collect();
+    let mut patterns = manifest.plan.scope.clone();
+    manifest.amendments.iter().for_each(|amendment| patterns.extend(&amendment.add));
+    let parsed = patterns.to_scope().ok();
+    Some(LaneDraft { lane, claim: LaneClaim::Patterns(patterns.as_slice().to_vec(), parsed), changed })
+}
+
+/// The lane of a run that did not pass and whose work stands in the tree, uncommitted.
+fn failed_lane(workspace: &Workspace, work: &UncommittedRun) -> Option<LaneDraft> {
+    if work.run.is_held || work.passed() {
+        return None;
+    }
+    let manifest = &work.run.stored.manifest;
+    // Once what was outside is undone, nothing of the rest waits for anybody.
+    let is_scope_alone = manifest.reasons().iter().all(|reason| *reason == ReasonCode::ReconUntrackedDelta);
+    if is_scope_alone && work.paths.values().all(|is_inside| *is_inside) {
+        return None;
+    }
+    let run_id = &work.run.first_run_id;
+    let title = command_words(manifest).unwrap_or_else(|| format!("run {run_id}"));
+    let mut lane = lane(run_id.clone(), ReviewedKind::Run, title, LaneState::Failed);
+    let mut changed = Vec::new();
+    for change in &work.run.changes {
+        let Some(is_inside) = work.paths.get(&change.path) else { continue };
+        let fate = if *is_inside { PathFate::Inside } else { PathFate::Outside };
+        let mut lines = 1;
+        if changed.len() < MAX_COUNTED_FILES
+            && let (Some(before), Some(after)) =
+                (text_of(&work.run.before(workspace, change)), text_of(&work.run.after(workspace, change)))
+        {
+            let (added, removed) = n_changed_lines(before, after);
+            (lane.lines_added, lane.lines_removed) = (lane.lines_added + added, lane.lines_removed + removed);
+            lines = added + removed;
+        }
+        changed.push((change.path.clone(), fate, lines));
+    }
+    lane.n_in_tree = changed.len();
+    lane.agent = agent_name(manifest);
+    lane.reason = manifest.reasons().first().map(|reason| reason.as_str().to_owned());
+    lane.reason_words = why_not_passed(manifest);
+    lane.since = Some(manifest.created_at.clone());
+    let scope = ScopeFacts::of(&manifest.plan.scope, &manifest.amendments);
     lane.scope = scope.clauses.iter().map(|clause| clause.pattern.clone()).collect();
     let mut patterns = manifest.plan.scope.clone();
     manifest.amendments.iter().for_each(|amendment| patterns.extend(&amendment.add));
@@ -217,6 +265,7 @@ fn open_run_lane(workspace: &Workspace, run: &RunLine) -> LaneDraft {
             changed.push((change.path, fate, change.lines_added + change.lines_removed));
         }
     }
+    lane.agent = sealed_agent(workspace, &run.run_id);
     lane.since = Some(run.since.clone());
     lane.is_here = run.is_here;
     lane.scope = scope.clauses.iter().map(|clause| clause.pattern.clone()).collect();
@@ -426,20 +475,14 @@ fn needs(lanes: &[BoardLane]) -> Vec<BoardNeed> {
             .map(|path| path.path.clone())
             .collect();
         match lane.state {
-            LaneState::Held if !outside.is_empty() => needs.push(need(
-                NeedKind::Outside,
-                "changed what no clause lets in".into(),
-                outside,
-                "held, tree untouched",
-            )),
-            LaneState::Held => {
+            LaneState::Held | LaneState::Failed if !outside.is_empty() => {
+                let sentence = format!("was to change only {}, and also changed", scope_words(&lane.scope));
+                needs.push(need(NeedKind::Outside, sentence, outside, place_words(lane)));
+            }
+            LaneState::Held | LaneState::Failed => {
                 let why = lane.reason_words.clone().unwrap_or_else(|| "it did not pass".to_owned());
-                needs.push(need(
-                    NeedKind::Failed,
-                    format!("is held: {why}"),
-                    Vec::new(),
-                    "held, tree untouched",
-                ));
+                let sentence = format!("did not pass: {why}");
+                needs.push(need(NeedKind::Failed, sentence, Vec::new(), place_words(lane)));
             }
             LaneState::Ready => needs.push(BoardNeed {
                 action: Some(DecisionAction::Land),
@@ -475,7 +518,29 @@ fn needs(lanes: &[BoardLane]) -> Vec<BoardNeed> {
     needs
 }
 
-fn dirty_paths(status: &StatusAnswer) -> Vec<BoardDirtyPath> {
+/// Patterns that are named in a sentence.
+const MAX_NAMED_PATTERNS: usize = 2;
+
+fn scope_words(scope: &[String]) -> String {
+    let named: Vec<String> =
+        scope.iter().take(MAX_NAMED_PATTERNS).map(|pattern| format!("`{pattern}`")).collect();
+    match scope.len().saturating_sub(MAX_NAMED_PATTERNS) {
+        0 if named.is_empty() => "nothing".to_owned(),
+        0 => named.join(" and "),
+        n => format!("{} and {n} more", named.join(", ")),
+    }
+}
+
+/// Where the changes of a lane are, in words.
+const fn place_words(lane: &BoardLane) -> &'static str {
+    match (lane.state, lane.n_in_tree) {
+        (LaneState::Failed, _) => "it is in the tree",
+        (_, 0) => "held, tree untouched",
+        (_, _) => "the rest is held",
+    }
+}
+
+fn dirty_paths(status: &StatusAnswer, run_work: &[UncommittedRun]) -> Vec<BoardDirtyPath> {
     let owner = |path: &RepoPath| crate::worktree_review::owner_of(status, path);
     let dirty = &status.dirty;
     let groups = [
@@ -486,10 +551,17 @@ fn dirty_paths(status: &StatusAnswer) -> Vec<BoardDirtyPath> {
     ];
     let mut rows: Vec<BoardDirtyPath> = Vec::new();
     for (group, class) in groups {
-        rows.extend(group.paths.iter().map(|path| BoardDirtyPath {
-            path: path.clone(),
-            class,
-            owner: owner(path),
+        rows.extend(group.paths.iter().map(|path| {
+            let run = run_work.iter().find(|work| work.paths.contains_key(path));
+            let (class, owner) = match run {
+                Some(run) if class == DirtyPathClass::Unclaimed => {
+                    let is_inside = run.paths.get(path).copied().unwrap_or(false);
+                    let left = if is_inside { DirtyPathClass::Landed } else { DirtyPathClass::Outside };
+                    (left, Some(run.owner()))
+                }
+                _ => (class, owner(path)),
+            };
+            BoardDirtyPath { path: path.clone(), class, owner }
         }));
     }
     for group in &dirty.finished {
@@ -538,7 +610,7 @@ pub fn finished_changes(workspace: &Workspace, limit: usize) -> Result<Vec<Board
         };
         let title = command_words(manifest).unwrap_or_else(|| format!("run {run_id}"));
         let mut lane = lane(run_id.clone(), ReviewedKind::Run, title, state);
-        lane.agent = program_name(manifest);
+        lane.agent = agent_name(manifest);
         lane.since = Some(manifest.created_at.clone());
         lane.n_paths = manifest.delta.as_ref().map_or(0, Vec::len);
         lane.n_outside = manifest.untracked().map_or(0, |paths| paths.len());

@@ -3,7 +3,7 @@
 //! An index tells which bundles and receipts may have; only those are read.
 
 use crate::content_index::ContentIndex;
-use crate::run_review::{ScopeFacts, command_words, program_name, review_amendments, review_gates};
+use crate::run_review::{ScopeFacts, agent_name, command_words, review_amendments, review_gates};
 use probity_api::review::{GateFacts, ReviewAmendment};
 use probity_changes::registry::IntentService;
 use probity_core::{Digest, ReasonCode};
@@ -32,6 +32,8 @@ pub(crate) struct ContentChange {
     pub(crate) amendment: Option<ReviewAmendment>,
     pub(crate) gates: Vec<GateFacts>,
     pub(crate) log_index: Option<u64>,
+    /// The bundle with the current judgment, of a run.
+    pub(crate) bundle: Option<String>,
 }
 
 /// Finds the last run that left this content at a path, else the last finished intent.
@@ -46,7 +48,7 @@ pub(crate) fn change_of_content(
         if let Some(stored) = run_that_left(workspace, run_id, path, content)
             && stored.run_hash == digest
         {
-            let judged = current_judgment(workspace, &stored)?;
+            let judged = current_judgment(workspace, &index, &stored);
             return Ok(Some(run_change(&store, &stored, judged.as_ref().unwrap_or(&stored), path)?));
         }
     }
@@ -78,6 +80,26 @@ fn run_that_left(
     (left && stored.has_its_hash).then_some(stored)
 }
 
+/// Returns the judgment of the last amendment of a run, if it was amended.
+fn current_judgment(
+    workspace: &Workspace,
+    index: &ContentIndex,
+    first: &StoredManifest,
+) -> Option<StoredManifest> {
+    let mut judged: Option<StoredManifest> = None;
+    loop {
+        let run_hash = judged.as_ref().unwrap_or(first).run_hash;
+        let Some((run_id, digest)) = index.amendment_of(&run_hash) else { return judged };
+        let next = bundles::manifest(workspace, run_id).ok()?;
+        // The index is a cache: only a bundle that says the same counts.
+        let is_it = next.has_its_hash && next.run_hash == digest;
+        if !is_it || next.manifest.details.amended_from != Some(run_hash) {
+            return judged;
+        }
+        judged = Some(next);
+    }
+}
+
 fn leaf_of(store: &SqliteStore, log: &str, name: &str) -> Result<Option<u64>, ServiceError> {
     match store.log(log).find(name)? {
         Some(seq) => Ok(store.leaf_number(log, seq)?),
@@ -85,22 +107,10 @@ fn leaf_of(store: &SqliteStore, log: &str, name: &str) -> Result<Option<u64>, Se
     }
 }
 
-/// Returns the last judgment of a run that did not pass, if an amendment had it judged again.
-fn current_judgment(
-    workspace: &Workspace,
-    made: &StoredManifest,
-) -> Result<Option<StoredManifest>, ServiceError> {
-    if made.manifest.reasons().is_empty() {
-        return Ok(None);
-    }
-    let judged = bundles::find_judged(workspace, &made.manifest.run_id)?;
-    if judged == made.manifest.run_id { Ok(None) } else { bundles::manifest(workspace, &judged).map(Some) }
-}
-
 /// Describes the run that made a change as its last judgment has it.
 fn run_change(
     store: &SqliteStore,
-    made: &StoredManifest,
+    first: &StoredManifest,
     judged: &StoredManifest,
     path: &RepoPath,
 ) -> Result<ContentChange, ServiceError> {
@@ -110,15 +120,16 @@ fn run_change(
     let clause = decided.filter(|_| is_inside).and_then(|index| scope.clauses.get(index));
     let amendments = review_amendments(&manifest.amendments);
     Ok(ContentChange {
-        change: made.manifest.run_id.clone(),
+        change: first.manifest.run_id.clone(),
         is_run: true,
-        title: command_words(&made.manifest).unwrap_or_default(),
-        agent: program_name(&made.manifest),
+        title: command_words(manifest).unwrap_or_default(),
+        agent: agent_name(manifest),
         reasons: manifest.reasons(),
         clause: clause.map(|clause| clause.pattern.clone()),
         amendment: clause.and_then(|clause| amendments.get(clause.amendment?).cloned()),
         gates: review_gates(manifest),
-        log_index: leaf_of(store, BUNDLE_LOG, &made.manifest.run_id)?,
+        log_index: leaf_of(store, BUNDLE_LOG, &manifest.run_id)?,
+        bundle: Some(manifest.run_id.clone()),
     })
 }
 
@@ -164,6 +175,7 @@ fn intent_that_left(
             amendment: added.map(crate::intent_review::review_amendment),
             gates: crate::intent_review::receipt_gates(&receipt),
             log_index: leaf_of(store, RECEIPT_LOG, &receipt.number.to_string())?,
+            bundle: None,
         }));
     }
     Ok(None)

@@ -16,13 +16,15 @@ use probity_workspace::{ServiceError, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-const CONTENT_INDEX: CacheKind = CacheKind { name: "content-index", version: 1 };
+const CONTENT_INDEX: CacheKind = CacheKind { name: "content-index", version: 2 };
 
 /// The index of both logs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContentIndex {
     bundles: IndexedLog,
     receipts: IndexedLog,
+    /// From the hash of an amended bundle to the number of the one that judges the run again.
+    amendments: BTreeMap<Digest, u32>,
 }
 
 /// What one log lists, by what it left.
@@ -51,7 +53,7 @@ impl IndexedLog {
         &mut self,
         store: &SqliteStore,
         log: &str,
-        contents: impl Fn(&LogEntry) -> Vec<(RepoPath, Digest)>,
+        mut contents: impl FnMut(&LogEntry) -> Vec<(RepoPath, Digest)>,
     ) -> Result<bool, ServiceError> {
         // The last known entry is read again: if it is another one, the log was replaced.
         let n_known = self.names.len() as u64;
@@ -92,8 +94,20 @@ impl ContentIndex {
     pub(crate) fn open(workspace: &Workspace, store: &SqliteStore) -> Result<Self, ServiceError> {
         let cache = CacheFile::new(workspace.state.content_index(), CONTENT_INDEX);
         let mut index: Self = cache.load().unwrap_or_default();
-        let left_by_run = |entry: &LogEntry| run_contents(workspace, &entry.name).unwrap_or_default();
+        let mut amended: Vec<(Digest, String)> = Vec::new();
+        let left_by_run = |entry: &LogEntry| match run_contents(workspace, &entry.name) {
+            Some(BundleContents::Left(contents)) => contents,
+            Some(BundleContents::Amends(of)) => {
+                amended.push((of, entry.name.clone()));
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
         let mut has_gained = index.bundles.extend(store, BUNDLE_LOG, left_by_run)?;
+        for (of, name) in amended {
+            let number = index.bundles.names.iter().rposition(|known| *known == name);
+            index.amendments.extend(number.and_then(|number| Some((of, u32::try_from(number).ok()?))));
+        }
         let receipts = ReceiptStore::open(workspace);
         let left_by_change = |entry: &LogEntry| {
             let receipt = entry.name.parse().ok().and_then(|number| receipts.by_number(number).ok());
@@ -113,22 +127,39 @@ impl ContentIndex {
         self.bundles.find(path, content)
     }
 
+    /// Returns the bundle that judges an amended one again, with the digest that the log lists.
+    pub(crate) fn amendment_of(&self, amended: &Digest) -> Option<(&str, Digest)> {
+        let number = *self.amendments.get(amended)? as usize;
+        Some((self.bundles.names.get(number)?.as_str(), *self.bundles.digests.get(number)?))
+    }
+
     /// Returns the digests of the receipts whose changes may have left a content, newest first.
     pub(crate) fn receipts(&self, path: &RepoPath, content: &Digest) -> Vec<Digest> {
         self.receipts.find(path, content).into_iter().map(|(_, digest)| digest).collect()
     }
 }
 
-/// What a run left, from its bundle. A landing, a revert and a new judgment are about what another run made.
-fn run_contents(workspace: &Workspace, run_id: &str) -> Option<Vec<(RepoPath, Digest)>> {
+/// What the index keeps of a bundle.
+enum BundleContents {
+    /// What its run left.
+    Left(Vec<(RepoPath, Digest)>),
+    /// It judges the run of the bundle with this hash again.
+    Amends(Digest),
+}
+
+/// Reads what the index keeps of a bundle. A landing and a revert are about what another run made.
+fn run_contents(workspace: &Workspace, run_id: &str) -> Option<BundleContents> {
     let directory = workspace.state.evidence().join(run_id);
     let stored = StoredManifest::parse(&bundle::read_manifest(&directory).ok()??).ok()?;
     let details = &stored.manifest.details;
-    if details.lands.is_some() || details.reverts.is_some() || details.amended_from.is_some() {
+    if let Some(amended) = details.amended_from {
+        return Some(BundleContents::Amends(amended));
+    }
+    if details.lands.is_some() || details.reverts.is_some() {
         return None;
     }
     let files = bundles::read(&directory).ok()?;
     let delta = DeltaFile::parse(files.get(DELTA_FILE.as_bytes())?).ok()?;
     let left = delta.changes.into_iter().filter_map(|change| Some((change.path, change.after?.digest?)));
-    Some(left.collect())
+    Some(BundleContents::Left(left.collect()))
 }

@@ -140,8 +140,17 @@ fn carry_out(
         DecisionAction::Rebase => land(LandSelection::All, true),
         DecisionAction::Discard => {
             let answer = held::discard(workspace, run, false)?;
-            let n_entries = usize::try_from(answer.n_entries).unwrap_or(usize::MAX);
-            Ok((true, vec![format!("{} dropped; the tree never had them", count(n_entries, "held change"))]))
+            let n_landed = review.paths.iter().filter(|path| path.in_tree == Some(true)).count();
+            let n_held = review.paths.len() - n_landed;
+            let mut effects = vec![format!(
+                "the held changes of {} were dropped; the tree never had them",
+                count(n_held, "path")
+            )];
+            if n_landed > 0 {
+                effects.push(format!("{} that landed before stayed in the tree", count(n_landed, "path")));
+            }
+            tracing::debug!(entries = answer.n_entries, "the layer is removed");
+            Ok((true, effects))
         }
         DecisionAction::Revert => {
             let answer = revert::revert(workspace, run, &[], false)?;
@@ -169,7 +178,8 @@ fn landing_words(answer: &LandAnswer) -> (bool, Vec<String>) {
     effects.extend(answer.conflicts.iter().map(|it| format!("{}: {} ({})", it.path, it.detail, it.code)));
     effects.extend(answer.gate_results.iter().map(|gate| format!("gate {}: {}", gate.gate_id, gate.status)));
     if !answer.left.is_empty() && answer.state == LandingState::Landed {
-        effects.push(format!("{} stay held", count(answer.left.len(), "path")));
+        let stays = if answer.left.len() == 1 { "stays" } else { "stay" };
+        effects.push(format!("{} {stays} held", count(answer.left.len(), "path")));
     }
     (matches!(answer.state, LandingState::Landed | LandingState::None), effects)
 }
@@ -204,14 +214,22 @@ fn amend_change(
     let answer = effect.answer(workspace);
     let mut effects = vec![match answer.status {
         AmendStatus::Amended => "the run goes on with the wider scope".to_owned(),
-        AmendStatus::Pass => "the run passes with the wider scope".to_owned(),
+        AmendStatus::Pass => "the scope is wider on record, and the run passes with it".to_owned(),
         AmendStatus::Fail => "the run still fails with the wider scope".to_owned(),
     }];
     let judgment = answer.judgment.as_ref();
     effects
         .extend(judgment.iter().flat_map(|it| &it.reasons).map(|code| format!("{code}: {}", code.meaning())));
     if let Some(landing) = judgment.and_then(|judgment| judgment.landing.as_ref()) {
-        effects.push(format!("its held changes: {}", landing.state));
+        effects.push(
+            match landing.state {
+                LandingState::Landed => "what was held of it landed: the tree has it",
+                LandingState::Held => "what it changed stays held",
+                LandingState::Conflict => "what it changed stays held: the tree changed at the same paths",
+                LandingState::None => "nothing had to land",
+            }
+            .to_owned(),
+        );
     }
     Ok((answer.status != AmendStatus::Fail, effects))
 }

@@ -104,6 +104,11 @@ pub(crate) fn commit_content(
     })
 }
 
+/// Returns whether the tree has a file at this path now.
+pub fn is_file(workspace: &Workspace, path: &RepoPath) -> bool {
+    matches!(present_content(workspace, path), SideContent::Content(_))
+}
+
 /// Reads a path of the tree as it is now; what is not there is absent.
 pub(crate) fn present_content(workspace: &Workspace, path: &RepoPath) -> SideContent {
     match tree_content(&workspace.root, path) {

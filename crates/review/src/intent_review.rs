@@ -236,6 +236,7 @@ pub(crate) fn intent(workspace: &Workspace, id: &str) -> Result<ChangeReview, Se
         findings: facts.as_ref().map(findings_of).unwrap_or_default(),
         findings_known: facts.as_ref().is_some_and(|facts| facts.health.score.is_some()),
         health,
+        bundle: None,
         checks: receipt.as_ref().map(receipt_checks).unwrap_or_default(),
         log_index: None,
         decisions_cited: cited_items(workspace, &[intent.id.as_str()]),

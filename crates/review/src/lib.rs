@@ -32,6 +32,7 @@ pub mod lost_intents;
 mod options;
 mod range_review;
 mod run_review;
+mod uncommitted_runs;
 mod undecided;
 mod worktree_review;
 
@@ -42,7 +43,7 @@ pub use contradictions::{
     ContradictionRequest, LedgerContradiction, contradiction, settle_contradiction, superseding_delta,
 };
 pub use decide::{DecisionRequest, decide, decisions};
-pub use file_sides::FileSides;
+pub use file_sides::{FileSides, is_file};
 pub use findings::change_findings;
 pub use line_origin::{line_origin, lines_around};
 pub use log_feed::{log_feed, log_size};

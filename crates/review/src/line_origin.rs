@@ -245,10 +245,9 @@ fn known_steps(workspace: &Workspace, made: &ContentChange) -> Vec<OriginStep> {
     });
     steps.push(match made.log_index {
         Some(index) => OriginStep {
-            detail: if made.is_run {
-                format!("`probity evidence prove {}` makes the proof", made.change)
-            } else {
-                "`probity receipt verify` checks the receipt".to_owned()
+            detail: match &made.bundle {
+                Some(bundle) => format!("`probity evidence prove {bundle}` makes the proof"),
+                None => "`probity receipt verify` checks the receipt".to_owned(),
             },
             ..step(OriginStepKind::Proof, OriginKnowledge::Known, format!("entry {index} of the log"))
         },
@@ -299,10 +298,14 @@ fn sentence(blamed: &LineCommit, made: Option<&ContentChange>) -> String {
         };
     };
     let kind = if made.is_run { "run" } else { "intent" };
+    let who = made.agent.as_deref().unwrap_or("somebody");
     let id = short_id(&made.change);
-    match &made.clause {
-        Some(clause) => format!("{kind} {id} made it, let in by {clause}"),
-        None => format!("{kind} {id} made it, and nothing that it declared let it in"),
+    match (&made.clause, &made.amendment) {
+        (Some(clause), Some(amendment)) => {
+            format!("{who} made it in {kind} {id}, let in by {clause}, which {} added", amendment.by)
+        }
+        (Some(clause), None) => format!("{who} made it in {kind} {id}, let in by {clause}"),
+        (None, _) => format!("{who} made it in {kind} {id}, and nothing that was declared let it in"),
     }
 }
 

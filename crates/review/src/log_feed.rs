@@ -59,7 +59,7 @@ fn line(workspace: &Workspace, intents: Option<&IntentService>, listed: &ListedL
                 json::parse(&leaf.event).ok().and_then(|value| DecisionRecord::deserialize(&value).ok());
             match record {
                 Some(record) => LogFeedLine {
-                    words: format!("decided: {} {}", record.action, short_id(&record.change)),
+                    words: format!("decided: {}, {}", record.action.phrase(), short_id(&record.change)),
                     who: Some(record.by),
                     at: Some(record.at),
                     change: Some(record.change),
@@ -101,9 +101,11 @@ fn bundle_line(workspace: &Workspace, run_id: &str, line: LogFeedLine) -> LogFee
     } else {
         format!("run {} {verdict}", short_id(run_id))
     };
+    // What Probity itself did is told without a name.
+    let is_own = details.lands.is_some() || details.reverts.is_some() || details.pruned.is_some();
     LogFeedLine {
         words,
-        who: crate::run_review::program_name(manifest),
+        who: crate::run_review::agent_name(manifest).filter(|_| !is_own),
         at: Some(manifest.created_at.clone()),
         change,
         ..line

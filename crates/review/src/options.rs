@@ -1,7 +1,8 @@
 //! What can be decided about a change now, what each decision does, and the command that does the same.
 
 use probity_api::review::{
-    BoardLane, ChangeReview, DecisionAction, DecisionOption, LaneState, PathFate, ReviewState, ReviewedKind,
+    BoardLane, ChangeReview, DecisionAction, DecisionOption, LaneState, PathFate, ReviewPath, ReviewState,
+    ReviewedKind,
 };
 use probity_core::bytes::{bare_shell_word, escape};
 use probity_core::text::count;
@@ -17,7 +18,7 @@ pub(crate) fn options(review: &ChangeReview) -> Vec<DecisionOption> {
         (ReviewedKind::Run, ReviewState::Ready) => ready_options(review),
         (ReviewedKind::Run, ReviewState::Landed) => landed_options(review),
         (ReviewedKind::Run, ReviewState::Failed) => failed_options(review),
-        (ReviewedKind::Run, ReviewState::Editing) => vec![amend(review, &[], "open", "Expand")],
+        (ReviewedKind::Run, ReviewState::Editing) => vec![amend(review, &[], "open", "Expand the scope")],
         (ReviewedKind::Intent, ReviewState::Editing) => vec![amend_intent(review), clear(review)],
         (ReviewedKind::Intent, ReviewState::Queued) => vec![promote(review), clear(review)],
         (ReviewedKind::Intent, ReviewState::Recoverable) => vec![recover(review), clear(review)],
@@ -31,10 +32,13 @@ pub(crate) fn board_actions(lane: &BoardLane) -> Vec<DecisionAction> {
     let has_inside = lane.n_paths > lane.n_outside;
     match (lane.kind, lane.state) {
         _ if !lane.is_here => Vec::new(),
-        (ReviewedKind::Run, LaneState::Held) if has_inside => {
+        (ReviewedKind::Run, LaneState::Held)
+            if has_inside && lane.n_in_tree < lane.n_paths - lane.n_outside =>
+        {
             vec![Action::LandInScope, Action::Amend, Action::Discard]
         }
         (ReviewedKind::Run, LaneState::Held) => vec![Action::Amend, Action::Discard],
+        (ReviewedKind::Run, LaneState::Failed) if lane.n_outside > 0 => vec![Action::Revert, Action::Amend],
         (ReviewedKind::Run, LaneState::Ready) => vec![Action::Land, Action::Discard],
         (ReviewedKind::Run, LaneState::Editing) => vec![Action::Amend],
         (ReviewedKind::Intent, LaneState::Editing | LaneState::Silent) => vec![Action::Amend, Action::Clear],
@@ -87,12 +91,15 @@ fn reach(n: usize) -> String {
 
 fn held_options(review: &ChangeReview) -> Vec<DecisionOption> {
     let run = &review.change;
-    let inside = paths_with(review, |fate| matches!(fate, PathFate::Inside | PathFate::Gate));
+    let is_inside = |path: &&ReviewPath| matches!(path.fate, PathFate::Inside | PathFate::Gate);
+    let waiting = review.paths.iter().filter(is_inside).filter(|path| path.in_tree != Some(true));
+    let inside: Vec<RepoPath> = waiting.map(|path| path.path.clone()).collect();
     let outside = paths_with(review, |fate| fate == PathFate::Outside);
     let mut options = Vec::new();
     if !inside.is_empty() {
         options.push(DecisionOption {
             is_main: true,
+            label: format!("Land the {} inside", inside.len()),
             effects: vec![
                 reach(inside.len()),
                 format!(
@@ -103,18 +110,14 @@ fn held_options(review: &ChangeReview) -> Vec<DecisionOption> {
                 judged_again(review),
             ],
             paths: inside,
-            ..option(
-                DecisionAction::LandInScope,
-                format!(
-                    "Land the {} inside",
-                    review.n_with(PathFate::Inside) + review.n_with(PathFate::Gate)
-                ),
-                format!("probity land {run} --in-scope"),
-            )
+            ..option(DecisionAction::LandInScope, String::new(), format!("probity land {run} --in-scope"))
         });
     }
-    options.push(amend(review, &outside, run, "Expand"));
-    options.push(land_only(review));
+    options.push(amend(review, &outside, run, "Expand the scope"));
+    // A choice among one path is none.
+    if review.paths.iter().filter(|path| path.in_tree != Some(true)).count() > 1 {
+        options.push(land_only(review));
+    }
     options.push(discard(review));
     options
 }
@@ -164,7 +167,7 @@ fn failed_options(review: &ChangeReview) -> Vec<DecisionOption> {
     let label = format!("Revert {} outside", outside.len());
     let mut revert = revert(review, outside.clone(), &label);
     revert.is_main = true;
-    vec![revert, amend(review, &outside, &review.change, "Expand")]
+    vec![revert, amend(review, &outside, &review.change, "Expand the scope")]
 }
 
 fn revert(review: &ChangeReview, paths: Vec<RepoPath>, label: &str) -> DecisionOption {
@@ -180,13 +183,30 @@ fn revert(review: &ChangeReview, paths: Vec<RepoPath>, label: &str) -> DecisionO
 }
 
 fn discard(review: &ChangeReview) -> DecisionOption {
+    let n_landed = review.paths.iter().filter(|path| path.in_tree == Some(true)).count();
+    let held: Vec<RepoPath> =
+        review.paths.iter().filter(|path| path.in_tree != Some(true)).map(|path| path.path.clone()).collect();
+    let mut effects = vec![
+        format!("What is held of {} is dropped: the tree never had it.", count(held.len(), "path")),
+        "The evidence of the run stays.".into(),
+        "There is no way back: export the page or the diff first if you may want it.".into(),
+    ];
+    if n_landed > 0 {
+        effects.insert(
+            1,
+            format!(
+                "{} that the tree has already {} as {}.",
+                count(n_landed, "path"),
+                if n_landed == 1 { "stays" } else { "stay" },
+                if n_landed == 1 { "it is" } else { "they are" }
+            ),
+        );
+    }
+    let label = if n_landed == 0 { "Discard all" } else { "Discard the rest" };
     DecisionOption {
-        effects: vec![
-            format!("The held changes of {} are dropped.", count(review.paths.len(), "path")),
-            "The tree never had them. The evidence of the run stays.".into(),
-            "There is no way back: export the page or the diff first if you may want it.".into(),
-        ],
-        ..option(DecisionAction::Discard, "Discard".into(), format!("probity discard {}", review.change))
+        effects,
+        paths: held,
+        ..option(DecisionAction::Discard, label.into(), format!("probity discard {}", review.change))
     }
 }
 
@@ -248,7 +268,7 @@ fn amend_intent(review: &ChangeReview) -> DecisionOption {
         needs_why: true,
         ..option(
             DecisionAction::Amend,
-            "Expand".into(),
+            "Expand the scope".into(),
             format!("probity amend --intent {id} --add PATH --why '…'"),
         )
     }

@@ -4,6 +4,7 @@ use crate::file_sides::{FileSides, commit_tree};
 use crate::run_review::path_row;
 use probity_api::review::{ChangeReview, PathFate, ReviewState, ReviewedKind};
 use probity_core::Digest;
+use probity_core::text::count;
 use probity_evidence::ChangeKind;
 use probity_paths::RepoPath;
 use probity_runner::recorded_contents::SideContent;
@@ -79,12 +80,19 @@ pub(crate) fn range(workspace: &Workspace, base: &str, head: &str) -> Result<Cha
         findings: Vec::new(),
         findings_known: false,
         health: None,
+        bundle: None,
         checks: Vec::new(),
         log_index: None,
         decisions_cited: Vec::new(),
         options: Vec::new(),
         notes: vec![
-            format!("{n_commits} commits lead from {} to {}", short(base), short(head)),
+            format!(
+                "{} {} from {} to {}",
+                count(usize::try_from(n_commits).unwrap_or(usize::MAX), "commit"),
+                if n_commits == 1 { "leads" } else { "lead" },
+                short(base),
+                short(head)
+            ),
             format!(
                 "nothing was declared for this range: `probity contract verify --diff-against {}` judges it",
                 short(base)

@@ -8,8 +8,8 @@ use probity_api::review::{
 use probity_core::bytes::{bare_shell_word, escape};
 use probity_core::{Digest, ReasonCode};
 use probity_evidence::{
-    Amendment, ChangeKind, GateStatus, GlobList, LandingState, Manifest, StoredManifest, amended_scope,
-    verify_bundle,
+    Amendment, ChangeKind, GateStatus, GlobList, LandingState, Manifest, SEAL_FILE, Seal, StoredManifest,
+    amended_scope, verify_bundle,
 };
 use probity_knowledge::ledger;
 use probity_paths::{RepoPath, Scope};
@@ -17,6 +17,7 @@ use probity_runner::bundles::{self, RevertIndex};
 use probity_runner::held;
 use probity_runner::log_proofs;
 use probity_runner::recorded_contents::{RecordedRun, SideContent};
+use probity_storage::durable;
 use probity_workspace::{ServiceError, Workspace, run_claims};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,6 +88,11 @@ pub(crate) fn why_not_passed(manifest: &Manifest) -> Option<String> {
     })
 }
 
+/// The name that was given to the agent of a run, else that of the program.
+pub(crate) fn agent_name(manifest: &Manifest) -> Option<String> {
+    manifest.details.agent.clone().or_else(|| program_name(manifest))
+}
+
 /// The name of the program that a run governed.
 pub(crate) fn program_name(manifest: &Manifest) -> Option<String> {
     let first = manifest.details.command.as_ref()?.argv.first()?;
@@ -135,7 +141,7 @@ pub(crate) fn finished_run(
         change: run.first_run_id.clone(),
         kind: ReviewedKind::Run,
         title: command_words(manifest).unwrap_or_else(|| format!("run {}", manifest.run_id)),
-        agent: program_name(manifest),
+        agent: agent_name(manifest),
         machine: None,
         began_at: manifest.details.started_at.clone(),
         ended_at: Some(manifest.created_at.clone()),
@@ -151,6 +157,7 @@ pub(crate) fn finished_run(
         findings: Vec::new(),
         findings_known: false,
         health: None,
+        bundle: Some(manifest.run_id.clone()),
         checks,
         log_index: proof.map(|proof| proof.index),
         decisions_cited: cited_items(workspace, &[&run.first_run_id, &manifest.run_id]),
@@ -264,6 +271,14 @@ pub(crate) fn cited_items(workspace: &Workspace, changes: &[&str]) -> Vec<String
     ledger::citations_of_changes(workspace, changes).unwrap_or_default()
 }
 
+/// The name of the agent of an open run, from its seal.
+pub(crate) fn sealed_agent(workspace: &Workspace, run_id: &str) -> Option<String> {
+    let open = workspace.state.open_runs().ok()?;
+    let folder = open.into_iter().find(|run| run.run_id == run_id)?.folder;
+    let bytes = durable::read(&folder.join(SEAL_FILE)).ok()??;
+    Seal::parse(&bytes).ok()?.contents().agent.clone()
+}
+
 /// Reviews a run that goes on in a view: its layer against the tree as it is now.
 pub(crate) fn open_run(workspace: &Workspace, run_id: &str) -> Result<ChangeReview, ServiceError> {
     let open = run_claims::open_runs(&workspace.state)?;
@@ -271,6 +286,7 @@ pub(crate) fn open_run(workspace: &Workspace, run_id: &str) -> Result<ChangeRevi
         .into_iter()
         .find(|run| run.claim.run_id == run_id)
         .ok_or_else(|| ServiceError::NoSuchRun(format!("run {run_id} has ended since")))?;
+    let agent = sealed_agent(workspace, run_id);
     let mut scope = ScopeFacts::of(&run.scope, &[]);
     let mut notes = Vec::new();
     let mut rows = Vec::new();
@@ -294,7 +310,7 @@ pub(crate) fn open_run(workspace: &Workspace, run_id: &str) -> Result<ChangeRevi
         change: run_id.to_owned(),
         kind: ReviewedKind::Run,
         title: format!("Run {} goes on", probity_core::text::short_id(run_id)),
-        agent: None,
+        agent,
         machine: None,
         began_at: Some(run.since),
         ended_at: None,
@@ -310,6 +326,7 @@ pub(crate) fn open_run(workspace: &Workspace, run_id: &str) -> Result<ChangeRevi
         findings: Vec::new(),
         findings_known: false,
         health: None,
+        bundle: None,
         checks: Vec::new(),
         log_index: None,
         decisions_cited: cited_items(workspace, &[run_id]),

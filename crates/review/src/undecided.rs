@@ -30,7 +30,8 @@ pub fn undecided(
 ) -> Result<UndecidedFacts, ServiceError> {
     let mut facts = UndecidedFacts::default();
     for audit in &range.audits {
-        let open: Vec<&MergeFinding> = audit.findings.iter().filter(|finding| finding.is_open()).collect();
+        let open: Vec<&MergeFinding> =
+            audit.findings.iter().filter(|finding| finding.is_undecided()).collect();
         facts.n_lost += open.len();
         facts.needs.extend(lost_in_merge(audit, &open));
     }

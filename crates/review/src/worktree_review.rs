@@ -3,6 +3,7 @@
 use crate::commit_contents::CommitContents;
 use crate::file_sides::{FileSides, present_content};
 use crate::run_review::path_row;
+use crate::uncommitted_runs::uncommitted_runs;
 use probity_api::change::{DirtyGroup, IntentLine, StatusAnswer};
 use probity_api::review::{ChangeReview, PathFate, ReviewClause, ReviewPath, ReviewState, ReviewedKind};
 use probity_changes::registry::{AgentLabel, Caller, CallerCredentials};
@@ -87,27 +88,47 @@ fn claims_of(status: &StatusAnswer) -> (Vec<ReviewClause>, Vec<ScopeEntry>) {
     claims.take(MAX_CLAIMS).map(clause).unzip()
 }
 
+/// Whose the paths are.
+fn owners_sentence(n_all: usize, n_unclaimed: usize, n_left: usize) -> String {
+    let mut sentences = Vec::new();
+    if n_all == 0 {
+        sentences.push("Nothing differs from the commit.".to_owned());
+    } else if n_unclaimed == n_all {
+        sentences.push("Nobody claims these paths: no open change names them.".to_owned());
+    } else if n_unclaimed > 0 {
+        sentences.push(format!("Nobody claims {n_unclaimed} of these paths."));
+    }
+    if n_left > 0 {
+        sentences.push(format!("Runs that ended left {}.", count(n_left, "path")));
+    }
+    if n_all > n_unclaimed + n_left {
+        sentences.push("What an open change claims is judged when it finishes.".to_owned());
+    }
+    sentences.join(" ")
+}
+
 /// Reviews everything that differs from the commit.
 pub(crate) fn worktree(workspace: &Workspace) -> Result<ChangeReview, ServiceError> {
     let status = probity_changes::status(workspace, &reader())?;
     let mut paths = dirty_rows(workspace, &|_| true)?;
     let (mut clauses, entries) = claims_of(&status);
+    let left = uncommitted_runs(workspace, paths.iter().map(|row| &row.path))?;
+    let mut n_left = 0;
     for row in &mut paths {
         row.owner = owner_of(&status, &row.path);
         row.clause = entries.iter().position(|entry| entry.covers(row.path.as_bytes()));
         if let Some(clause) = row.clause.and_then(|index| clauses.get_mut(index)) {
             clause.n_decided += 1;
         }
+        let run = left.iter().find_map(|run| Some((run, *run.paths.get(&row.path)?)));
+        if let Some((run, is_inside)) = run.filter(|_| row.owner.is_none() && row.clause.is_none()) {
+            row.owner = Some(run.owner());
+            row.fate = if is_inside { PathFate::Inside } else { PathFate::Outside };
+            n_left += 1;
+        }
     }
     let n_unclaimed = paths.iter().filter(|row| row.owner.is_none()).count();
-    let mut notes = vec![match (paths.len(), n_unclaimed) {
-        (0, _) => "Nothing differs from the commit.".to_owned(),
-        (_, 0) => "Each path is judged when the change that claims it finishes.".to_owned(),
-        (n_all, n) if n == n_all => "Nobody claims these paths: no open change names them.".to_owned(),
-        (_, n) => format!(
-            "Nobody claims {n} of these paths. Each other one is judged when the change that claims it finishes."
-        ),
-    }];
+    let mut notes = vec![owners_sentence(paths.len(), n_unclaimed, n_left)];
     if status.dirty.count > paths.len() {
         notes.push(format!("{} more are not listed", count(status.dirty.count - paths.len(), "path")));
     }
@@ -131,6 +152,7 @@ pub(crate) fn worktree(workspace: &Workspace) -> Result<ChangeReview, ServiceErr
         findings: Vec::new(),
         findings_known: false,
         health: None,
+        bundle: None,
         checks: Vec::new(),
         log_index: None,
         decisions_cited: Vec::new(),

@@ -326,6 +326,7 @@ fn details(workspace: &Workspace, record: &BundleInputs<'_>) -> ManifestDetails 
             exit_code: exit_code.map(Into::into),
             log_paths: Vec::new(),
         }),
+        agent: contents.agent.clone(),
         unsafe_entries: family("UNSAFE.").map(finding).collect(),
         protected: family("PROTECTED.").map(finding).collect(),
         findings: others.map(finding).collect(),

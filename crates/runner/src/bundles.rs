@@ -78,7 +78,7 @@ fn listed_manifest(workspace: &Workspace, entry: &LogEntry) -> Option<StoredMani
 
 /// Resolves `name` to the bundle with the current judgment of the run: its own, or that of its last amendment. An
 /// amended run is judged again in a new bundle, but users keep referring to it by the id of the run.
-pub fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
+pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     judged_among(workspace, &chained(workspace)?, &find(workspace, name)?)
 }
 
@@ -103,6 +103,13 @@ pub(crate) fn judged_among(
 pub fn chained(workspace: &Workspace) -> Result<Vec<StoredManifest>, ServiceError> {
     let listed = listed(workspace)?;
     Ok(listed.iter().filter_map(|entry| listed_manifest(workspace, entry)).collect())
+}
+
+/// Returns the newest of what [`chained`] returns.
+pub fn newest_chained(workspace: &Workspace, n_bundles: usize) -> Result<Vec<StoredManifest>, ServiceError> {
+    let listed = listed(workspace)?;
+    let newest = listed.iter().skip(listed.len().saturating_sub(n_bundles));
+    Ok(newest.filter_map(|entry| listed_manifest(workspace, entry)).collect())
 }
 
 /// Refuses a run that the log of the repository does not list.

@@ -55,9 +55,9 @@
   $$('dialog').forEach((d) => d.addEventListener('close', () => opener && opener.focus()));
   document.addEventListener('click', (e) => {
     if (e.ctrlKey || e.metaKey || e.shiftKey) return;
-    const b = e.target.closest('[data-act], [data-load]');
+    const b = e.target.closest('[data-act], [data-load], .wait > a');
     if (!b) return;
-    if (b.dataset.load) { e.preventDefault(); const card = b.closest('.file'); open_file(card, card.classList.contains('wait') ? null : b.href); return; }
+    if (!b.dataset.act) { e.preventDefault(); const card = b.closest('.file'); open_file(card, card.classList.contains('wait') ? null : b.href); return; }
     const does = b.dataset.act, dialog = b.closest('dialog');
     if (does === 'theme') theme();
     else if (does === 'help') show('help');
@@ -87,8 +87,8 @@
       card.classList.remove('wait');
       const now = $('[data-seen]', card); if (now && was) now.checked = true;
     } catch (code) {
-      const fold = $('.fold span, header b', card);
-      if (fold) fold.textContent = `Could not be loaded (${code}). Show tries again.`;
+      const fold = $('.fold span', card) || card.lastChild;
+      if (fold) fold.textContent = ` Could not be loaded (${code}). Show tries again.`;
       delete card.dataset.busy;
     }
   }
@@ -160,7 +160,7 @@
     const step = (list, d) => { const n = list[Math.max(0, Math.min(list.length - 1, list.indexOf(document.activeElement) + d))]; if (n) n.focus(); };
     const files = $$('.file');
     const at = files.findIndex((f) => f.getBoundingClientRect().bottom > 140);
-    const jump = (i) => { const f = files[i]; if (f) { f.scrollIntoView(); f.focus({ preventScroll: true }); } };
+    const jump = (i) => { const f = files[i]; if (f) { f.tabIndex = -1; f.scrollIntoView(); f.focus({ preventScroll: true }); } };
     const hunk = (d) => {
       const all = $$('.hunk'), here = all.findIndex((h) => h.getBoundingClientRect().top > 170);
       const n = all[d > 0 ? (here < 0 ? all.length - 1 : here) : Math.max(0, (here < 0 ? all.length : here) - 2)];

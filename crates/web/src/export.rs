@@ -34,7 +34,8 @@ pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError>
             files.push((index, change_files::sides_of(workspace, &context, index)?));
         }
     }
-    let proof = log_proofs::prove(workspace, &context.review.change, None).ok();
+    let bundle = context.review.bundle.as_ref();
+    let proof = bundle.and_then(|bundle| log_proofs::prove(workspace, bundle, None).ok());
     let embedded = embedded_evidence(workspace, &context)?;
     let style = STYLE.to_owned();
     let digest = STANDARD.encode(Digest::of(style.as_bytes()).as_bytes());
@@ -72,7 +73,20 @@ pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError>
         }
         "\n"
     };
-    Ok(page.into_string())
+    Ok(with_own_links(page.into_string(), &context))
+}
+
+/// Lets links to other pages lead to what the file has of them. Texts cannot be taken for them: their quotation marks are
+/// escaped.
+fn with_own_links(mut page: String, context: &ReviewContext) -> String {
+    let address = crate::pages::change_address(&context.review.change);
+    for gate in 0..context.review.gates.len() {
+        let link = format!("<a href=\"{address}/log/{gate}\">log</a>");
+        page = page.replace(&link, "its log is in the evidence");
+    }
+    page.replace("<a href=\"/board\">Board</a> / ", "")
+        .replace(&format!("href=\"{address}/evidence\""), "href=\"#checks\"")
+        .replace(&format!("href=\"{address}/findings\""), "href=\"#findings\"")
 }
 
 /// The files of the bundle with the current judgment of a run; none for other changes.

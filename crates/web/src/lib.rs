@@ -9,15 +9,19 @@
 //! Text becomes markup by its type alone, in `untrusted_text`: names, texts and lines come from agents.
 
 mod assets;
+mod change_handlers;
+mod decision_handlers;
 mod diff_rows;
+mod document_merge_handlers;
 mod events;
 mod export;
+mod git_merge_handlers;
 mod knowledge_handlers;
 mod line_colors;
-mod lost_intent_handlers;
 mod page_event;
 mod page_request;
 mod pages;
+mod place_form;
 mod request_guard;
 mod review_context;
 mod router;

@@ -1,28 +1,26 @@
 //! The addresses of the page, and what each of them calls.
 
 use crate::assets;
+use crate::change_handlers;
+use crate::decision_handlers;
+use crate::document_merge_handlers as documents;
 use crate::events::{self, MAX_MISSED_ENTRIES};
+use crate::git_merge_handlers as merges;
 use crate::knowledge_handlers;
-use crate::lost_intent_handlers as lost;
 use crate::page_event::PageEvent;
 use crate::page_request::{PageRequest, Shared, page};
 use crate::pages;
 use crate::request_guard::guard;
-use crate::review_context::ReviewContext;
-use crate::ui_state::UiState;
-use crate::url_text::{FormValues, decode};
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use probity_api::review::{ChangeReview, DecisionAction};
 use probity_paths::RepoPath;
-use probity_review::DecisionRequest;
 use probity_workspace::ServiceError;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 /// The largest body of a request: a form with its paths.
 const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -33,21 +31,21 @@ pub(crate) fn router(state: Shared) -> Router {
         .route("/enter", get(enter))
         .route("/board", get(board))
         .route("/c", get(changes))
-        .route("/c/{change}", get(change))
-        .route("/c/{change}/f/{file}", get(file))
-        .route("/c/{change}/log/{gate}", get(gate_log))
-        .route("/c/{change}/evidence", get(evidence))
-        .route("/c/{change}/findings", get(findings))
-        .route("/c/{change}/do/{action}", get(preview).post(decide))
-        .route("/merge", get(lost::merges))
-        .route("/merge/heads", get(lost::pending_heads))
-        .route("/merge/heads/do/reduce", get(lost::heads_preview).post(lost::merge_heads))
-        .route("/merge/{merge}", get(lost::merge))
-        .route("/merge/{merge}/do/{action}", get(lost::finding_preview).post(lost::decide_finding))
-        .route("/merge/documents/{merge}", get(lost::document_merge))
+        .route("/c/{change}", get(change_handlers::change))
+        .route("/c/{change}/f/{file}", get(change_handlers::file))
+        .route("/c/{change}/log/{gate}", get(change_handlers::gate_log))
+        .route("/c/{change}/evidence", get(change_handlers::evidence))
+        .route("/c/{change}/findings", get(change_handlers::findings))
+        .route("/c/{change}/do/{action}", get(decision_handlers::preview).post(decision_handlers::decide))
+        .route("/merge", get(merges::merges))
+        .route("/merge/heads", get(documents::pending_heads))
+        .route("/merge/heads/do/reduce", get(documents::heads_preview).post(documents::merge_heads))
+        .route("/merge/{merge}", get(merges::merge))
+        .route("/merge/{merge}/do/{action}", get(merges::finding_preview).post(merges::decide_finding))
+        .route("/merge/documents/{merge}", get(documents::document_merge))
         .route(
             "/merge/documents/{merge}/do/{action}",
-            get(lost::conflict_preview).post(lost::decide_conflict),
+            get(documents::conflict_preview).post(documents::decide_conflict),
         )
         .route("/ledger", get(knowledge_handlers::ledger))
         .route("/ledger/{handle}", get(knowledge_handlers::ledger_item))
@@ -103,173 +101,6 @@ async fn changes(request: PageRequest) -> Response {
     });
     request.show("changes", found.await, |frame, (finished, board)| {
         pages::lists::changes(frame, &finished, &board)
-    })
-}
-
-fn read_review(state: &UiState, name: &str) -> Result<ReviewContext, ServiceError> {
-    let name = decode(name).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
-    let workspace = state.workspace()?;
-    // Read first: what is newer than this number is newer than the review.
-    let log_size = probity_review::log_size(&workspace)?;
-    let name = probity_review::find_change(&workspace, &name)?;
-    let (review, contents) = probity_review::review_with_contents(&workspace, &name)?;
-    let decisions = probity_review::decisions(&workspace, Some(&review.change))?;
-    let findings = state.known_findings(&review);
-    Ok(ReviewContext { name, review, contents, decisions, log_size, findings })
-}
-
-async fn change(request: PageRequest, Path(name): Path<String>) -> Response {
-    if let Some(file) = request.query.text("file").and_then(|file| file.parse().ok()) {
-        return one_file(request, name, file).await;
-    }
-    let is_split = request.query.text("view") != Some("unified");
-    let found = request.ask(move |state| {
-        let context = state.keep_review(read_review(state, &name)?);
-        let files = pages::change_files::first_files(&state.workspace()?, &context)?;
-        Ok((context, files))
-    });
-    request.answer_with(
-        "changes",
-        found.await,
-        |(context, _)| &context.review,
-        |frame, (context, files)| pages::change::change(frame, context, files, is_split),
-    )
-}
-
-async fn file(request: PageRequest, Path((name, file)): Path<(String, usize)>) -> Response {
-    one_file(request, name, file).await
-}
-
-async fn one_file(request: PageRequest, name: String, file: usize) -> Response {
-    let is_split = request.query.text("view") != Some("unified");
-    let is_whole = request.query.text("all").is_some();
-    let shown = request.query.text("v").map(str::to_owned);
-    let found = request.ask(move |state| {
-        let kept = shown.and_then(|shown| state.kept_review(&shown));
-        let context = match kept {
-            // Findings that were compared since stand beside the lines.
-            Some(context)
-                if context.findings.is_some() || state.known_findings(&context.review).is_none() =>
-            {
-                context
-            }
-            _ => state.keep_review(read_review(state, &name)?),
-        };
-        let sides = pages::change_files::sides_of(&state.workspace()?, &context, file)?;
-        Ok((context, sides))
-    });
-    request.show("changes", found.await, |frame, (context, sides)| {
-        pages::change_files::one_file(frame, &context, file, &sides, is_split, is_whole)
-    })
-}
-
-async fn gate_log(request: PageRequest, Path((name, gate)): Path<(String, usize)>) -> Response {
-    let from = request.query.text("from").and_then(|from| from.parse().ok()).unwrap_or(0);
-    let found = request.ask(move |state| {
-        let context = read_review(state, &name)?;
-        let logs = pages::gate_log::read_logs(&state.workspace()?, &context, gate)?;
-        Ok((context, logs))
-    });
-    request.show("changes", found.await, |frame, (context, logs)| {
-        pages::gate_log::gate_log(frame, &context, gate, &logs, from)
-    })
-}
-
-async fn evidence(request: PageRequest, Path(name): Path<String>) -> Response {
-    let found = request.ask(move |state| {
-        let context = read_review(state, &name)?;
-        let proof = probity_runner::log_proofs::prove(&state.workspace()?, &context.review.change, None).ok();
-        Ok((context, proof))
-    });
-    request.show("changes", found.await, |frame, (context, proof)| {
-        pages::evidence::evidence(frame, &context.review, proof.as_ref())
-    })
-}
-
-async fn findings(request: PageRequest, Path(name): Path<String>) -> Response {
-    let found = request.ask(move |state| {
-        let mut context = read_review(state, &name)?;
-        let findings = state.findings(&context)?;
-        context.findings = Some(Arc::clone(&findings));
-        Ok((context, findings))
-    });
-    request.answer_with(
-        "changes",
-        found.await,
-        |(_, findings)| &**findings,
-        |frame, (context, findings)| pages::findings::findings(frame, &context.review, findings),
-    )
-}
-
-/// What a form of an action must be about.
-fn form_subject(change: &str, action: DecisionAction) -> String {
-    format!("{action}\0{change}")
-}
-
-async fn preview(request: PageRequest, Path((name, action)): Path<(String, String)>) -> Response {
-    let found = request.ask(move |state| Ok(state.keep_review(read_review(state, &name)?)));
-    let found = found.await.and_then(|context| {
-        let option = find_option(&context.review, &action)?.clone();
-        Ok((context, option))
-    });
-    request.show("changes", found, |frame, (context, option)| {
-        let token = request.form_token(&form_subject(&context.review.change, option.action));
-        let id = probity_workspace::clock::run_id();
-        pages::preview::preview(frame, &context.review, &option, &token, &id)
-    })
-}
-
-fn find_option<'r>(
-    review: &'r ChangeReview,
-    action: &str,
-) -> Result<&'r probity_api::review::DecisionOption, ServiceError> {
-    review.options.iter().find(|option| option.action.as_str() == action).ok_or_else(|| {
-        ServiceError::refused(
-            probity_core::ReasonCode::DecisionTooLate,
-            format!("`{action}` is not possible while the change is {}", review.state),
-        )
-    })
-}
-
-async fn decide(request: PageRequest, Path((name, action)): Path<(String, String)>, body: Bytes) -> Response {
-    let Ok(action) = action.parse::<DecisionAction>() else {
-        return (StatusCode::NOT_FOUND, "there is no such action\n").into_response();
-    };
-    let subject = |form: &FormValues| form_subject(form.text("change").unwrap_or_default(), action);
-    let form = match request.own_form("changes", &body, subject) {
-        Ok(form) => form,
-        Err(refusal) => return *refusal,
-    };
-    let found = request.ask(move |state| {
-        let _alone = state.decisions.lock().unwrap_or_else(PoisonError::into_inner);
-        let request = decision_request(&form, action, &state.person)?;
-        let answer = probity_review::decide(&state.workspace()?, &request)?;
-        state.forget_board();
-        Ok(answer)
-    });
-    request.answer("changes", found.await, |frame, answer| pages::preview::decided(frame, &name, answer))
-}
-
-fn decision_request(
-    form: &FormValues,
-    action: DecisionAction,
-    person: &str,
-) -> Result<DecisionRequest, ServiceError> {
-    let bad = |what: &str| ServiceError::BadInput(format!("the form has no good `{what}`"));
-    let shown = form.text("shown").and_then(|text| text.parse().ok()).ok_or_else(|| bad("shown"))?;
-    let paths: Result<Vec<RepoPath>, _> = form.all("path").map(RepoPath::parse).collect();
-    let add = form.bytes("add").unwrap_or_default().split(|byte| *byte == b'\n');
-    let add = add.map(|line| line.trim_ascii().to_vec()).filter(|line| !line.is_empty());
-    let id = form.text("id").filter(|id| !id.is_empty() && id.len() <= 64).ok_or_else(|| bad("id"))?;
-    Ok(DecisionRequest {
-        change: form.text("change").unwrap_or_default().to_owned(),
-        action,
-        by: person.to_owned(),
-        shown,
-        id: id.to_owned(),
-        why: form.text("why").map(str::trim).filter(|why| !why.is_empty()).map(str::to_owned),
-        paths: paths.map_err(|_| bad("path"))?,
-        add: add.collect(),
     })
 }
 
@@ -336,16 +167,26 @@ async fn event_stream(request: PageRequest) -> Response {
     }
 }
 
+fn why_address(path: &RepoPath, line: usize) -> String {
+    format!("/why/worktree?path={}&line={line}", crate::url_text::encode(path.as_bytes()))
+}
+
 async fn find(request: PageRequest) -> Response {
     let wanted = request.query.text("q").unwrap_or_default().trim().to_owned();
     if let Some((path, line)) = place_of(&wanted) {
-        return redirect(&format!(
-            "/why/worktree?path={}&line={line}",
-            crate::url_text::encode(path.as_bytes())
-        ));
+        return redirect(&why_address(&path, line));
     }
-    let found = request.ask(move |state| probity_review::find_change(&state.workspace()?, &wanted)).await;
-    request.respond("changes", found, |_, name| redirect(&pages::change_address(&name.address())))
+    let found = request.ask(move |state| {
+        let workspace = state.workspace()?;
+        // A file without a line is asked about from its first line on.
+        let path = RepoPath::parse(wanted.as_bytes()).ok();
+        if let Some(path) = path.filter(|path| probity_review::is_file(&workspace, path)) {
+            return Ok(why_address(&path, 1));
+        }
+        let name = probity_review::find_change(&workspace, &wanted)?;
+        Ok(pages::change_address(&name.address()))
+    });
+    request.respond("changes", found.await, |_, address| redirect(&address))
 }
 
 async fn violation(State(state): State<Shared>) -> StatusCode {

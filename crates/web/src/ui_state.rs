@@ -55,6 +55,8 @@ struct KnownUndecided {
 struct UndecidedKey {
     head: Option<String>,
     log_size: u64,
+    /// Decisions about merges of git, which are not in the log.
+    n_merge_decisions: usize,
     /// When the document store was last written.
     documents: Option<SystemTime>,
 }
@@ -171,6 +173,7 @@ impl UiState {
         let key = UndecidedKey {
             head: git::head(&workspace)?,
             log_size: probity_review::log_size(&workspace)?,
+            n_merge_decisions: probity_merges::decisions(&workspace)?.decisions.len(),
             documents: documents("commits.db").max(documents("commits.db-wal")),
         };
         let known = || self.undecided.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,6 +16,31 @@ impl Render for Untrusted<'_> {
     }
 }
 
+/// A sentence in which commands, paths and patterns stand between backticks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sentence<'a>(pub(crate) &'a str);
+
+impl Render for Sentence<'_> {
+    fn render_to(&self, page: &mut String) {
+        let mut rest = self.0;
+        while let Some((before, code, after)) = first_code(rest) {
+            push_text(page, before);
+            page.push_str("<code>");
+            push_text(page, code);
+            page.push_str("</code>");
+            rest = after;
+        }
+        push_text(page, rest);
+    }
+}
+
+/// Splits at the first pair of backticks.
+fn first_code(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('`')?;
+    let (code, after) = rest.split_once('`')?;
+    Some((before, code, after))
+}
+
 /// Appends text to a page with visible escapes. Line ends and tabs stay.
 pub(crate) fn push_text(page: &mut String, text: &str) {
     let is_hidden = |letter: char| is_deceptive(letter) && !matches!(letter, '\n' | '\t');
@@ -65,6 +90,13 @@ mod tests {
     fn no_text_becomes_an_element() {
         assert_eq!(shown("<script>alert(1)</script>"), "&lt;script&gt;alert(1)&lt;/script&gt;");
         assert_eq!(shown("\"onload='x'&"), "&quot;onload=&#39;x&#39;&amp;");
+    }
+
+    #[test]
+    fn code_of_a_sentence_is_escaped_too() {
+        let shown = |text| html! { (Sentence(text)) }.into_string();
+        assert_eq!(shown("run `a <b>` and ` alone"), "run <code>a &lt;b&gt;</code> and ` alone");
+        assert_eq!(shown("`</code><script>`"), "<code>&lt;/code&gt;&lt;script&gt;</code>");
     }
 
     #[test]

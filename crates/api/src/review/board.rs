@@ -91,6 +91,8 @@ pub struct BoardLane {
     pub paths: Vec<LanePath>,
     pub n_paths: usize,
     pub n_outside: usize,
+    /// Changed paths that the tree has as the change left them, where that was compared.
+    pub n_in_tree: usize,
     pub lines_added: usize,
     pub lines_removed: usize,
     pub lease_left_seconds: Option<u64>,
@@ -171,6 +173,10 @@ probity_core::word_enum! {
         Abandoned = "abandoned",
         /// Work of a finished intent, not committed yet.
         Finished = "finished",
+        /// Work of a run that ended, inside its scope.
+        Landed = "landed",
+        /// Work of a run that ended, outside its scope.
+        Outside = "outside",
         /// Nobody claims it.
         Unclaimed = "unclaimed",
     }

@@ -41,6 +41,8 @@ pub struct ChangeReview {
     pub findings_known: bool,
     /// The health before and after, if both trees were analyzed.
     pub health: Option<(i64, i64)>,
+    /// The bundle with the current judgment of a run: its own, or that of its last amendment.
+    pub bundle: Option<String>,
     /// The checks of its evidence.
     pub checks: Vec<BundleCheck>,
     /// Its number in the log of the repository, from 0.

@@ -32,6 +32,24 @@ probity_core::word_enum! {
     }
 }
 
+impl DecisionAction {
+    /// What a person does with it, as a verb phrase.
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::Land => "land",
+            Self::LandInScope => "land the part inside",
+            Self::LandOnly => "land chosen paths",
+            Self::Rebase => "merge and land",
+            Self::Amend => "expand the scope",
+            Self::Revert => "revert",
+            Self::Discard => "discard",
+            Self::Clear => "clear",
+            Self::Recover => "take over",
+            Self::Promote => "promote",
+        }
+    }
+}
+
 /// One way on: what it does, and the command that does the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DecisionOption {

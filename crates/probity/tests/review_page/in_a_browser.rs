@@ -5,6 +5,22 @@ use crate::repo::Repo;
 use crate::ui_server::UiServer;
 use serde_json::json;
 
+/// A server, and a browser that entered through its link and shows the board.
+pub(crate) fn open_board(repo: &Repo) -> (UiServer, Browser) {
+    let server = UiServer::start(repo, &[]);
+    let browser = Browser::open();
+    browser.go(&server.link);
+    browser.wait_for("#board");
+    (server, browser)
+}
+
+/// The browser found nothing that the policy of the page forbids.
+#[track_caller]
+pub(crate) fn assert_policy_held(server: &UiServer, browser: &Browser) {
+    browser.go(&server.address("/csp"));
+    assert_eq!(browser.text("body"), "0", "the policy of the page was violated");
+}
+
 /// Looks at a page in light, dark and narrow: nothing is wider than the window.
 pub(crate) fn look_around(browser: &Browser, address: &str, name: &str) {
     for (width, scheme) in [(1440, "light"), (1440, "dark"), (400, "light")] {
@@ -30,10 +46,7 @@ fn a_person_finds_what_is_outside_and_undoes_it_with_the_keyboard() {
     let outcome = repo.run("echo x >> src/a.py; echo y >> docs/d.md");
     let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
     repo.ask(&["start", "--agent", "codex/b", "--intent", "Round totals", "src/b.py"]);
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board .lane");
+    let (server, browser) = open_board(&repo);
     assert!(browser.text("#board").contains("Round totals"));
     look_around(&browser, &server.address("/board"), "board");
     browser.go(&server.address(&format!("/c/{run}")));
@@ -61,8 +74,7 @@ fn a_person_finds_what_is_outside_and_undoes_it_with_the_keyboard() {
     look_around(&browser, &server.address(&format!("/c/{run}/evidence")), "evidence");
     look_around(&browser, &server.address("/c"), "changes");
     look_around(&browser, &server.address("/log"), "log");
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0", "the policy of the page was never violated");
+    assert_policy_held(&server, &browser);
     assert_eq!(
         repo.ask(&["evidence", "verify", &run]).json["skipped"].as_array().map(Vec::is_empty),
         Some(false)
@@ -81,10 +93,7 @@ fn names_and_texts_of_agents_run_nothing() {
     let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
     let intent = "\"><script>document.title='owned'</script>";
     repo.ask(&["start", "--agent", "<b onclick=x>", "--intent", intent, "src/b.py"]);
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board .lane");
+    let (server, browser) = open_board(&repo);
     for path in ["/board", &format!("/c/{run}"), "/c", "/c/worktree", "/log", &format!("/c/{run}/do/revert")]
     {
         browser.go(&server.address(path));
@@ -95,8 +104,7 @@ fn names_and_texts_of_agents_run_nothing() {
     }
     browser.go(&server.address(&format!("/c/{run}")));
     assert!(browser.has(".diff .esc"), "what reorders a line is shown as an escape");
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0");
+    assert_policy_held(&server, &browser);
 }
 
 #[test]
@@ -145,10 +153,7 @@ fn findings_of_a_run_stand_beside_their_lines() {
     let branches = branches.concat();
     let outcome = repo.run(&format!("printf 'def tangled(x):\\n{branches}    return x\\n' >> src/a.py"));
     let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.go(&server.address(&format!("/c/{run}")));
     browser.wait_for(".diff tr.note");
     assert!(browser.text(".diff tr.note").contains("tangled"), "{}", browser.text(".diff tr.note"));
@@ -159,8 +164,7 @@ fn findings_of_a_run_stand_beside_their_lines() {
     assert_eq!(found["findings"][0]["change"], "new", "{found:#}");
     assert_eq!(found["findings"][0]["path"], "src/a.py", "{found:#}");
     look_around(&browser, &server.address(&format!("/c/{run}/findings")), "findings");
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0");
+    assert_policy_held(&server, &browser);
 }
 
 #[test]
@@ -173,10 +177,7 @@ fn the_board_offers_the_decisions_of_each_change() {
         .run_with(&["--scope", "src/a.py", "--enforce", "auto"], "echo x >> src/a.py; echo y >> docs/d.md");
     let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
     repo.ask(&["start", "--agent", "codex/b", "--intent", "Round totals", "src/b.py"]);
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board .lane");
+    let (server, browser) = open_board(&repo);
     let intent = "document.querySelector('.lane .acts a[href$=\"/do/clear\"]')";
     browser.run(&format!("{intent}.closest('details').open = true; {intent}.click()"));
     browser.wait_for("#act[open] #preview");

@@ -1,9 +1,8 @@
 //! What merges lost, the ledger and the health of the code, in a browser.
 
 use crate::browser::{Browser, obstacle};
-use crate::in_a_browser::look_around;
+use crate::in_a_browser::{assert_policy_held, look_around, open_board};
 use crate::repo::Repo;
-use crate::ui_server::UiServer;
 use serde_json::json;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -53,10 +52,7 @@ fn a_lost_edit_is_restored_and_another_accepted_with_the_keyboard() {
     }
     let repo = Repo::new();
     let merge = lossy_merge(&repo);
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.go(&server.address("/merge"));
     assert!(browser.text("main").contains("Merge <i>theirs</i>"), "{}", browser.text("main"));
     assert_nothing_ran(&browser, "/merge");
@@ -87,8 +83,7 @@ fn a_lost_edit_is_restored_and_another_accepted_with_the_keyboard() {
     assert_eq!(chosen, ["theirs", "merged"], "{decided:#}");
     assert_eq!(decided[1]["by"], "Ines Marten");
     repo.sh("git branch --list 'probity/survive-*' | grep -q survive");
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0");
+    assert_policy_held(&server, &browser);
 }
 
 #[test]
@@ -98,10 +93,7 @@ fn a_decision_about_a_place_that_somebody_decided_is_too_late() {
     }
     let repo = Repo::new();
     let merge = lossy_merge(&repo);
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.go(&server.address(&format!("/merge/{merge}")));
     browser.press("4");
     browser.wait_for("#act[open] input[name=why]");
@@ -147,10 +139,7 @@ fn a_conflict_of_documents_is_decided() {
     let (ours, theirs) = (title("<script>document.title='owned'</script>", HOSTILE), title("two", "bo"));
     let merged = repo.ask(&["commits", "merge", &ours, &theirs, "--author", "dee"]);
     let merge = merged.json["merge"].as_str().expect("an id").to_owned();
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.go(&server.address("/merge"));
     assert!(browser.text("main").contains("1 conflict in 1 document"), "{}", browser.text("main"));
     let address = server.address(&format!("/merge/documents/{merge}"));
@@ -166,8 +155,7 @@ fn a_conflict_of_documents_is_decided() {
         repo.ask(&["commits", "state"]).json["state"]["ticket"]["t1"]["title"],
         "<script>document.title='owned'</script>"
     );
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0");
+    assert_policy_held(&server, &browser);
 }
 
 fn propose(repo: &Repo, said: &str, delta: &serde_json::Value) {
@@ -190,10 +178,7 @@ fn the_ledger_leads_from_an_item_to_the_words_and_to_the_changes() {
     propose(&repo, "\"><img src=x onerror=document.title=1>", &decision("sessions", hostile));
     let run = repo.run("echo x >> src/a.py").json["run_id"].as_str().expect("a run").to_owned();
     repo.ask(&["ledger", "cite", &run, "db", "--author", "ann"]);
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.press("gl");
     browser.wait_for("#ledger");
     assert!(
@@ -212,8 +197,7 @@ fn the_ledger_leads_from_an_item_to_the_words_and_to_the_changes() {
     look_around(&browser, &item, "ledger-item");
     assert!(browser.text("#item").contains("We use Postgres for orders."));
     assert!(browser.has(&format!("#item a[href='/c/{run}']")), "{}", browser.text("#item"));
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0");
+    assert_policy_held(&server, &browser);
 }
 
 #[test]
@@ -222,10 +206,7 @@ fn the_health_of_the_code_is_shown_with_its_trend() {
         return probity_testkit::skip!("{why}");
     }
     let repo = Repo::new();
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.go(&server.address("/code"));
     assert!(browser.text("#code").contains("No analysis is stored"), "{}", browser.text("#code"));
     repo.ask(&["analyze"]);
@@ -240,8 +221,7 @@ fn the_health_of_the_code_is_shown_with_its_trend() {
     assert_nothing_ran(&browser, "/code");
     assert!(browser.text("#moved").contains("tangled"), "{}", browser.text("#moved"));
     assert!(browser.has("svg.river path.o"), "the trend is drawn");
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0");
+    assert_policy_held(&server, &browser);
 }
 
 #[test]
@@ -251,9 +231,7 @@ fn the_board_says_what_a_merge_lost() {
     }
     let repo = Repo::new();
     let merge = lossy_merge(&repo);
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
+    let (_server, browser) = open_board(&repo);
     // The audit runs beside the page: the board hears of it.
     browser.wait_for(&format!(".need.lost a[href='/merge/{merge}']"));
     assert!(browser.text(".need.lost").contains("dropped 2 edits"), "{}", browser.text(".need.lost"));
@@ -280,10 +258,7 @@ fn one_side_of_a_contradiction_is_kept() {
     propose("no-retry", "We do not retry failed payments.");
     let open = repo.ask(&["ledger", "show"]).json["contradictions"].clone();
     assert_eq!(open.as_array().map(Vec::len), Some(1), "{open:#}");
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.go(&server.address("/ledger"));
     look_around(&browser, &server.address("/ledger"), "contradiction");
     browser.run("document.querySelector('.contradiction a[href^=\"/ledger/no-retry/do/keep\"]').click()");
@@ -293,8 +268,7 @@ fn one_side_of_a_contradiction_is_kept() {
     assert_eq!(after["contradictions"].as_array().map(Vec::len), Some(0), "{after:#}");
     let history = repo.ask(&["ledger", "history", "retry"]);
     assert!(history.json.to_string().contains("superseded"), "{:#}", history.json);
-    browser.go(&server.address("/csp"));
-    assert_eq!(browser.text("body"), "0");
+    assert_policy_held(&server, &browser);
 }
 
 #[test]
@@ -310,10 +284,7 @@ fn heads_of_documents_are_merged_and_decided() {
     for (title, author) in [("\"two\"", "ann"), ("\"three\"", "ben")] {
         repo.ask(&["commits", "update", "ticket/t1", "title", title, "--on", "start", "--author", author]);
     }
-    let server = UiServer::start(&repo, &[]);
-    let browser = Browser::open();
-    browser.go(&server.link);
-    browser.wait_for("#board");
+    let (server, browser) = open_board(&repo);
     browser.go(&server.address("/merge/heads"));
     assert!(browser.text(".quad").contains("two") && browser.text(".quad").contains("three"));
     browser.press("4");

@@ -5,6 +5,7 @@
 mod browser;
 mod in_a_browser;
 mod lost_intents_and_knowledge;
+mod newcomer;
 mod strangers;
 mod ui_server;
 

@@ -147,3 +147,26 @@ fn a_large_change_is_listed_by_directory() {
     assert!(!tree.contains("n250.txt"), "files of the directory have none");
     assert_eq!(page.matches("id=\"f-").count(), outcome.delta().len(), "every file has its card");
 }
+
+/// After a part landed, the page says what the tree has, and offers what is left.
+#[test]
+fn a_part_that_landed_is_not_offered_again() {
+    let repo = Repo::new();
+    let script = "echo x >> src/a.py; echo y >> docs/d.md";
+    let outcome = repo.run_with(&["--scope", "src/a.py", "--enforce", "auto"], script);
+    let run = outcome.json["run_id"].as_str().expect("a run").to_owned();
+    if outcome.json["landing"]["state"] != "held" {
+        return probity_testkit::skip!("no view is possible here: {}", outcome.json["confinement"]);
+    }
+    repo.ask(&["land", &run, "--in-scope"]);
+    let server = UiServer::start(&repo, &[]);
+    let cookie = server.enter(&server.link);
+    let page = server.get(&format!("/c/{run}"), &cookie).text;
+    assert!(page.contains("1 of 2 paths is in your tree already"), "{page}");
+    assert!(!page.contains("/do/land-in-scope") && !page.contains("/do/land-only"), "{page}");
+    let preview = server.get(&format!("/c/{run}/do/discard"), &cookie).text;
+    assert!(preview.contains("What is held of 1 path is dropped"), "{preview}");
+    assert!(preview.contains("1 path that the tree has already stays as it is"), "{preview}");
+    let board = server.get("/board", &cookie).text;
+    assert!(board.contains("Rest held, waits for you") && !board.contains("Stale base"), "{board}");
+}

@@ -11,6 +11,7 @@ use probity_api::PathClaim;
 use probity_api::govern::enforcement::ConfinementReport;
 use probity_api::govern::plan::ScopeCoverage;
 use probity_changes::claims;
+use probity_changes::registry::AgentLabel;
 use probity_core::{ReasonCode, json};
 use probity_evidence::{GlobList, LazyStart, Plan, Seal, SealContents, SecretKey, SignatureRule};
 use probity_paths::{PatternError, RepoPath, Scope};
@@ -330,6 +331,11 @@ fn seal(
     contents.enforcement = confinement.level;
     contents.confinement = Some(json::to_value(confinement));
     contents.intent_id = request.intent.as_ref().map(|intent| intent.intent_id.to_string());
+    contents.agent = match &request.credentials.label {
+        AgentLabel::Given(name) => Some(name.clone()),
+        // The user's name says nothing about who works.
+        AgentLabel::Assumed(_) => None,
+    };
     contents.grants = GlobList::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
     Ok(Seal::new(contents))

@@ -1,11 +1,11 @@
 //! The board: who is where, what needs a person, whose the uncommitted paths are.
 
-use super::{PageFrame, change_address, face, plus_minus, time_ago, time_text};
-use crate::untrusted_text::{Untrusted, attribute, glyph, path_text};
+use super::{PageFrame, change_address, face, first_capital, plus_minus, time_ago, time_text};
+use crate::untrusted_text::{Sentence, Untrusted, attribute, glyph, path_text};
 use maud::{Markup, html};
 use probity_api::review::{
-    BoardAnswer, BoardLane, BoardNeed, DecisionAction, DirtyPathClass, LanePath, LaneState, LogFeedLine,
-    NeedKind, PathFate, ReviewedKind,
+    BoardAnswer, BoardLane, BoardNeed, DirtyPathClass, LanePath, LaneState, LogFeedLine, NeedKind, PathFate,
+    ReviewedKind,
 };
 use probity_core::text::{count, short_id};
 
@@ -83,20 +83,6 @@ fn need_address(need: &BoardNeed) -> String {
     }
 }
 
-/// What the button of an action says on the board, where there is room for a word.
-fn action_word(action: DecisionAction) -> &'static str {
-    match action {
-        DecisionAction::Land | DecisionAction::LandOnly | DecisionAction::Rebase => "Land",
-        DecisionAction::LandInScope => "Land the part inside",
-        DecisionAction::Amend => "Expand the scope",
-        DecisionAction::Revert => "Revert",
-        DecisionAction::Discard => "Discard",
-        DecisionAction::Clear => "Clear",
-        DecisionAction::Recover => "Take over",
-        DecisionAction::Promote => "Promote",
-    }
-}
-
 fn need_card(frame: &PageFrame, need: &BoardNeed) -> Markup {
     let (class, symbol, title, verb) = match need.kind {
         NeedKind::Outside => ("out", "out", "Outside its scope", "Decide"),
@@ -112,7 +98,7 @@ fn need_card(frame: &PageFrame, need: &BoardNeed) -> Markup {
         article class={ "need " (class) } {
             h3 { (glyph(symbol, "")) (title) @if let Some(since) = &need.since { (time_ago(since)) } }
             p {
-                b { (Untrusted(&need.who)) } " " (Untrusted(&need.sentence))
+                b { (Untrusted(&need.who)) } " " (Sentence(&need.sentence))
                 @for (index, path) in need.paths.iter().take(2).enumerate() {
                     @if index > 0 { "," } " " code { (path.to_string()) }
                 }
@@ -121,7 +107,7 @@ fn need_card(frame: &PageFrame, need: &BoardNeed) -> Markup {
             }
             footer {
                 @if let Some(action) = need.action.filter(|_| !frame.read_only) {
-                    a.btn.s.main href={ (need_address(need)) "/do/" (action) } data-act="dialog" { (action_word(action)) span.sr { ", " (Untrusted(&need.who)) } }
+                    a.btn.s.main href={ (need_address(need)) "/do/" (action) } data-act="dialog" { (first_capital(action.phrase())) span.sr { ", " (Untrusted(&need.who)) } }
                     a.btn.s href=(need_address(need)) { "Look" span.sr { " at " (Untrusted(&need.who)) } }
                 } @else {
                     a.btn.s.main[is_main] href=(need_address(need)) { (verb) span.sr { " about " (Untrusted(&need.who)) } }
@@ -258,9 +244,18 @@ fn lane_drawing(board: &BoardAnswer, lane: &BoardLane) -> Markup {
             }
         }
         @if let Some(moved) = lane.base_moved.first().filter(|_| lane.state != LaneState::Held) {
-            svg x="1%" y="0" width="1" height="20" overflow="visible" { text.tx-held x="0" y="10" { (moved.to_string()) " moved on" } }
+            @let (start, is_left) = lane.lots.first().map_or((100, false), |(start, width)| if *start > 6_000 { (start + width, true) } else { (*start, false) });
+            svg x=(percent(start)) y="0" width="1" height="20" overflow="visible" {
+                text.tx-held x="0" y="10" text-anchor=(if is_left { "end" } else { "start" }) { (file_name(moved)) " changed below it" }
+            }
         }
     }
+}
+
+/// The last part of a path.
+fn file_name(path: &probity_paths::RepoPath) -> String {
+    let shown = path.to_string();
+    shown.rsplit('/').next().unwrap_or(&shown).to_owned()
 }
 
 /// The places of the first and the last path outside of the scope.
@@ -286,12 +281,13 @@ fn lane_facts(lane: &BoardLane) -> Markup {
             "mid",
             lane.queue_position.map_or("Queued".to_owned(), |place| format!("Queued, place {place}")),
         ),
+        LaneState::Held if lane.n_in_tree > 0 => ("held", "held", "Rest held, waits for you".to_owned()),
         LaneState::Held => ("held", "held", "Held, waits for you".to_owned()),
         LaneState::Ready => ("ok", "in", "Passed, ready to land".to_owned()),
         LaneState::Silent => ("unk", "held", "Silent, lease over".to_owned()),
         LaneState::Recoverable => ("unk", "held", "Owner gone, recoverable".to_owned()),
         LaneState::Landed => ("ok", "in", "In the tree".to_owned()),
-        LaneState::Failed => ("no", "out", "In the tree, did not pass".to_owned()),
+        LaneState::Failed => ("no", "out", "Failed, in the tree".to_owned()),
         LaneState::Undone => ("skip", "mute", "Undone or given up".to_owned()),
     };
     html! {
@@ -320,7 +316,7 @@ fn lane_actions(frame: &PageFrame, lane: &BoardLane) -> Markup {
         details.acts {
             summary { "Decide" span.sr { " about " (Untrusted(&lane.title)) } }
             ul { @for action in &lane.actions {
-                li { a href={ (change_address(&lane.change)) "/do/" (action) } data-act="dialog" { (action_word(*action)) " …" } }
+                li { a href={ (change_address(&lane.change)) "/do/" (action) } data-act="dialog" { (first_capital(action.phrase())) " …" } }
             } }
         }
     }
@@ -351,6 +347,8 @@ fn dirty(board: &BoardAnswer) -> Markup {
                         @for row in &board.dirty {
                             @let (symbol, class, words) = match row.class {
                                 DirtyPathClass::Claimed => ("in", "in", "in a scope"),
+                                DirtyPathClass::Landed => ("in", "in", "landed"),
+                                DirtyPathClass::Outside => ("out", "out", "outside"),
                                 DirtyPathClass::Finished => ("ok", "in", "finished"),
                                 DirtyPathClass::Abandoned => ("unk", "held", "abandoned"),
                                 DirtyPathClass::Unclaimed => ("unk", "held", "unattributed"),

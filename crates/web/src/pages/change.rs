@@ -5,7 +5,7 @@ use super::fence::fence;
 use super::findings::findings_sum;
 use super::{PageFrame, change_address, face, plus_minus, time_text};
 use crate::review_context::ReviewContext;
-use crate::untrusted_text::{Untrusted, glyph};
+use crate::untrusted_text::{Sentence, Untrusted, glyph};
 use maud::{Markup, html};
 use probity_api::review::{
     ChangeReview, DecisionAction, DecisionOption, PathFate, ReviewState, ReviewedKind,
@@ -80,20 +80,21 @@ fn state_words(review: &ChangeReview) -> (&'static str, &'static str, String, St
                 "held",
                 "held",
                 format!("Held: {} {is} outside the scope", count(n_outside, "path")),
-                "The tree is as it was. The layer is kept until you decide.".into(),
+                held_sentence(review),
             )
         }
-        ReviewState::Held => (
-            "held",
-            "held",
-            format!("Held: {why}"),
-            "The tree is as it was. The layer is kept until you decide.".into(),
-        ),
+        ReviewState::Held => ("held", "held", format!("Held: {why}"), held_sentence(review)),
         ReviewState::Ready => (
             "ok",
             "in",
             "Passed, ready to land".into(),
             "Everything is inside the scope. The tree does not have it yet.".into(),
+        ),
+        ReviewState::Landed if !review.reasons.is_empty() => (
+            "ok",
+            "held",
+            "A part of it landed".into(),
+            "What landed was judged as a whole of its own. The rest was dropped.".into(),
         ),
         ReviewState::Landed => {
             ("ok", "in", "Passed, and in the tree".into(), "Nothing waits for a decision.".into())
@@ -133,6 +134,23 @@ fn state_words(review: &ChangeReview) -> (&'static str, &'static str, String, St
     }
 }
 
+/// Where the changes of a held run are.
+fn held_sentence(review: &ChangeReview) -> String {
+    let n_landed = review.paths.iter().filter(|path| path.in_tree == Some(true)).count();
+    if n_landed == 0 {
+        return "Your tree is as it was: the changes are kept aside until you decide.".into();
+    }
+    format!(
+        "{} of {} in your tree already; the rest is kept aside until you decide.",
+        n_landed,
+        if n_landed == 1 {
+            format!("{} is", count(review.paths.len(), "path"))
+        } else {
+            format!("{} are", count(review.paths.len(), "path"))
+        }
+    )
+}
+
 fn key_of(action: DecisionAction) -> Option<&'static str> {
     match action {
         DecisionAction::Land | DecisionAction::LandInScope => Some("L"),
@@ -147,7 +165,7 @@ fn decision_bar(frame: &PageFrame, review: &ChangeReview) -> Markup {
     let (symbol, class, title, sentence) = state_words(review);
     html! {
         section class={ "decide " (class) "-edge" } aria-label="Decide" id="decide" {
-            div.say { b { (glyph(symbol, class)) (Untrusted(&title)) } span { (Untrusted(&sentence)) } }
+            div.say { b { (glyph(symbol, class)) (Untrusted(&title)) } span { (Sentence(&sentence)) } }
             @for option in &review.options {
                 @if frame.read_only { code.cmd { (Untrusted(&option.command)) } } @else { (option_button(review, option)) }
             }
@@ -212,7 +230,7 @@ fn facts(context: &ReviewContext) -> Markup {
                 @if let Some(index) = review.log_index { dt { "In the log" } dd.num { a href={ (change_address(&review.change)) "/evidence" } { "#" (index) } } }
                 @for decision in &context.decisions {
                     dt { "Decided" }
-                    dd { (decision.action) small { (Untrusted(&decision.by)) ", " (time_text(&decision.at)) @if let Some(why) = &decision.why { ": " q { (Untrusted(why)) } } } }
+                    dd { (decision.action.phrase()) small { (Untrusted(&decision.by)) ", " (time_text(&decision.at)) @if let Some(why) = &decision.why { ": " q { (Untrusted(why)) } } } }
                 }
             }
         }

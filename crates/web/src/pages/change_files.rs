@@ -15,7 +15,7 @@ use probity_review::FileSides;
 use probity_workspace::{ServiceError, Workspace};
 
 /// Rows of files that come with the page; the other files are loaded when they come near.
-const MAX_ROWS_AT_ONCE: usize = 400;
+const MAX_ROWS_AT_ONCE: usize = 240;
 /// Files that come with the page.
 const MAX_FILES_AT_ONCE: usize = 8;
 /// Letters of a digest that name what was shown.
@@ -158,7 +158,7 @@ fn file_card(
                 (path_text(&path.path))
                 span class={ "chip " (class) } { (words) }
                 @if let Some(clause) = clause { span.dim.hide-s { "by " code { (Untrusted(&clause.pattern)) } } }
-                @if let Some(owner) = &path.owner { span.dim.hide-s { "held by " (Untrusted(owner)) } }
+                @if let Some(owner) = &path.owner { span.dim.hide-s { @if path.fate == PathFate::Unjudged { "held by " } @else { "left by " } (Untrusted(owner)) } }
                 span.dim.hide-s { (kind_words(path)) @if let Some(from) = &path.renamed_from { " from " code { (from.to_string()) } } }
                 @if path.in_tree == Some(false) { span.chip.held.hide-s { (glyph("held", "")) "not in the tree" } }
                 span.grow {}
@@ -187,8 +187,8 @@ fn waiting_card(index: usize, path: &ReviewPath) -> Markup {
     let (symbol, class, _) = fate_marks(path.fate);
     let is_outside = path.fate == PathFate::Outside;
     html! {
-        section.card.file.wait.o[is_outside] id={ "f-" (index) } tabindex="-1" {
-            header { @if is_outside { (glyph(symbol, class)) } a href={ "?file=" (index) } data-load="1" { (path_text(&path.path)) } b { (path.lines_added + path.lines_removed) } }
+        section.card.file.wait.o[is_outside] id={ "f-" (index) } {
+            @if is_outside { (glyph(symbol, class)) } a href={ "?file=" (index) } { (path.path.to_string()) } " " (path.lines_added + path.lines_removed)
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const MAX_FIRST_ROWS: usize = 400;
 const MAX_ROWS: usize = 20_000;
 /// Bytes of a line that are shown.
 const MAX_LINE_BYTES: usize = 4_000;
+/// Letters of a commit in the address behind each line.
+const COMMIT_LETTERS: usize = 16;
 
 /// What the diff of a file is drawn from.
 pub(crate) struct DiffSource<'a> {
@@ -178,6 +180,11 @@ fn push_unified(
     push_findings(page, source, before, after, 3);
 }
 
+fn push_cell(page: &mut String, kind: &str, class: &str) {
+    let space = if class.is_empty() { "" } else { " " };
+    let _ = write!(page, "<td class=\"{kind}{space}{class}\">");
+}
+
 fn push_number(
     page: &mut String,
     source: &DiffSource<'_>,
@@ -185,12 +192,15 @@ fn push_number(
     class: &str,
     is_after: bool,
 ) {
-    let _ = write!(page, "<td class=\"n {class}\">");
+    push_cell(page, "n", class);
     if let Some(cell) = cell {
         let number = cell.number;
         match source.revision.filter(|_| is_after) {
             Some(revision) => {
                 let path = encode(source.path.path.as_bytes());
+                // A commit is known by less: the address stands on every line.
+                let is_commit = revision.len() >= 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let revision = if is_commit { &revision[..COMMIT_LETTERS] } else { revision };
                 let revision = encode(revision.as_bytes()).replace('/', "%2F");
                 let _ = write!(
                     page,
@@ -204,7 +214,7 @@ fn push_number(
 }
 
 fn push_code(page: &mut String, cell: Option<&DiffCell>, colors: &LineColors, class: &str, word: &str) {
-    let _ = write!(page, "<td class=\"x {class}\">");
+    push_cell(page, "x", class);
     if let Some(cell) = cell {
         if !class.is_empty() {
             let _ =

@@ -64,7 +64,8 @@ pub(crate) fn proof_card(review: &ChangeReview, proof: Option<&InclusionProof>) 
                     }
                     div.body {
                         p.mid { "The hashes prove that this bundle is in the log under this checkpoint. They do not prove that the log is complete, nor that the change is good; and a page that this program serves vouches for itself. Check it elsewhere:" }
-                        code.cmd tabindex="0" { "probity evidence prove " (review.change) " -o proof.json\nprobity evidence verify BUNDLE --proof proof.json" }
+                        @let bundle = review.bundle.as_deref().unwrap_or(&review.change);
+                        code.cmd tabindex="0" { "probity evidence prove " (bundle) " -o proof.json\nprobity evidence verify " (bundle) " --proof proof.json" }
                         pre.note-text { (Untrusted(&proof.checkpoint)) }
                     }
                 },

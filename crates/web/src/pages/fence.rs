@@ -24,10 +24,13 @@ enum DoneRow<'r> {
 
 fn done_rows(review: &ChangeReview) -> Vec<DoneRow<'_>> {
     let is_shared = review.kind == ReviewedKind::Worktree;
+    let outside =
+        if is_shared { "Outside the scope of the run that left it" } else { "Outside: no clause lets it in" };
+    let inside = if is_shared { "Left by a run, inside its scope" } else { "Inside" };
     let unjudged = if is_shared { "Nobody claims it" } else { "Not judged: nothing was declared" };
     let groups: &[(PathFate, bool, &'static str)] = &[
-        (PathFate::Outside, false, "Outside: no clause lets it in"),
-        (PathFate::Inside, false, "Inside"),
+        (PathFate::Outside, false, outside),
+        (PathFate::Inside, false, inside),
         (PathFate::Gate, false, "Written by a gate"),
         (PathFate::Exempt, false, "Not judged: build outputs"),
         (PathFate::Unjudged, false, unjudged),

@@ -29,6 +29,7 @@ fn row(lane: &BoardLane) -> Markup {
     let (symbol, class, words) = match lane.state {
         LaneState::Held => ("held", "held", "held"),
         LaneState::Ready => ("ok", "in", "ready to land"),
+        LaneState::Landed if lane.reason.is_some() => ("ok", "held", "a part is in the tree"),
         LaneState::Landed => ("ok", "in", "in the tree"),
         LaneState::Failed => ("no", "out", "did not pass"),
         LaneState::Undone if lane.kind == ReviewedKind::Run => ("skip", "mute", "undone or dropped"),

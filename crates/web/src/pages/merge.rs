@@ -32,7 +32,7 @@ pub(crate) fn merges(
     working: Option<&MergeAuditAnswer>,
     documents: &DocumentMerges,
 ) -> Markup {
-    let n_open = range.audits.iter().flat_map(|audit| &audit.findings).filter(|it| it.is_open()).count();
+    let n_open = range.audits.iter().flat_map(|audit| &audit.findings).filter(|it| it.is_undecided()).count();
     let content = html! {
         div.pagehead { div { h1 { "Lost intent" }
             p { @if range.merges == 0 { "The current commit has no merge." } @else { "The newest " (count(range.merges, "merge")) " of the current commit: " (range.proven) " equal a clean merge of their parents, " (count(n_open, "edit")) " lost and not decided." } } } }
@@ -66,8 +66,11 @@ fn outcome_marks(outcome: AuditOutcome) -> (&'static str, &'static str, &'static
 }
 
 fn audit_row(audit: &MergeAuditAnswer) -> Markup {
-    let (symbol, class, word) = outcome_marks(audit.outcome);
-    let n_open = audit.findings.iter().filter(|finding| finding.is_open()).count();
+    let n_open = audit.findings.iter().filter(|finding| finding.is_undecided()).count();
+    // What was restored on a branch is lost here until that branch is merged.
+    let is_restored = n_open == 0 && audit.outcome == AuditOutcome::Lost;
+    let (symbol, class, word) =
+        if is_restored { ("ok", "held", "restored on a branch") } else { outcome_marks(audit.outcome) };
     html! {
         a href=(merge_address(audit.merge.as_deref())) {
             (glyph(symbol, class))

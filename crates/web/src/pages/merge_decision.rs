@@ -2,7 +2,7 @@
 
 use super::PageFrame;
 use super::merge::{HEADS_ADDRESS, document_merge_address, merge_address, short};
-use crate::untrusted_text::{Untrusted, glyph};
+use crate::untrusted_text::{Sentence, Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{Markup, html};
 use probity_api::merge_audit::{MergeAuditAnswer, MergeFinding, MergeSurvivalAnswer};
@@ -136,7 +136,7 @@ pub(crate) fn preview(frame: &PageFrame, about: &PlacePreview, token: &str) -> M
             input type="hidden" name="shown" value=(about.shown);
             header { h2 { "What happens: " (about.label) } }
             div.body {
-                ul.effects { @for effect in &about.effects { li { (glyph("run", "in")) span { (Untrusted(effect)) } } } }
+                ul.effects { @for effect in &about.effects { li { (glyph("run", "in")) span { (Sentence(effect)) } } } }
                 @if !about.is_void && !about.place.is_empty() { label { "Why (kept with the decision)" input type="text" name="why" required maxlength="2000"; } }
                 p.mid { "The same on the command line:" }
                 code.cmd tabindex="0" { (Untrusted(&about.command)) }
@@ -154,7 +154,7 @@ pub(crate) fn preview(frame: &PageFrame, about: &PlacePreview, token: &str) -> M
 fn decided(frame: &PageFrame, title: &str, effects: &[String], back: &str) -> Markup {
     let content = html! {
         div { p.crumb { a href="/merge" { "Lost intent" } } h1 { (title) } }
-        section.card id="decided" { ul.rows { @for effect in effects { li { (glyph("ok", "in")) span { (Untrusted(effect)) } } } } }
+        section.card id="decided" { ul.rows { @for effect in effects { li { (glyph("ok", "in")) span { (Sentence(effect)) } } } } }
         p { a.btn.main href=(back) { "Back to the merge" } " " a.btn href="/merge" { "To all merges" } }
     };
     frame.page(title, content)
@@ -172,11 +172,12 @@ pub(crate) fn finding_decided(frame: &PageFrame, merge: &str, outcome: &FindingO
         FindingOutcome::Restored(answer) => {
             let mut effects = Vec::new();
             if let (Some(branch), Some(commit)) = (&answer.branch, &answer.commit) {
-                effects.push(format!("Branch {branch} has commit {commit}, which puts the edit back"));
                 effects.push(format!(
-                    "Bring it in with `git merge {branch}`; the audit of it is {}",
+                    "Commit `{}` on the new branch `{branch}` puts the edit back; the audit of it is {}",
+                    short(commit),
                     answer.audit.outcome
                 ));
+                effects.push(format!("To have it in your branch: `git merge {branch}`"));
             }
             effects.extend(answer.by_hand.iter().map(|it| format!("{}: {}", it.path, it.why)));
             effects

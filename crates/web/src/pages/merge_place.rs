@@ -80,7 +80,7 @@ impl LostPlace {
                     (finding.side.is_none() && !finding.lost.is_empty()).then(|| finding.lost.join("\n"))
                 }),
             ],
-            is_open: finding.is_open() && finding.decision.is_none(),
+            is_open: finding.is_undecided(),
             decision: finding.decision.as_ref().map(words),
             facts,
             options: finding_options(finding, is_committed),
@@ -290,9 +290,10 @@ fn place_card(frame: &PageFrame, address: &str, place: &LostPlace, names: &[Stri
     let base = place.versions[0].as_deref().unwrap_or_default();
     let pane = |index: usize, class: &str, title: &str, key: &str| {
         let text = place.versions[index].as_deref();
+        let is_choice = place.options.iter().any(|option| option.key == key);
         html! {
             div class={ "pane " (class) } {
-                h3 { @if !key.is_empty() { kbd { (key) } " " } (title) " " span.dim { (Untrusted(&names[index])) } }
+                h3 { @if is_choice && !frame.read_only { kbd { (key) } " " } (title) " " span.dim { (Untrusted(&names[index])) } }
                 @match text { Some(text) => pre { (marked_text(if index == 0 { None } else { Some(base) }, text)) }, None => p.quiet { "nothing here" } }
             }
         }
@@ -332,7 +333,7 @@ fn marked_text(base: Option<&str>, text: &str) -> Markup {
     };
     let mut page = String::new();
     let mut at = 0;
-    for range in marks {
+    for range in joined_words(&cut, marks) {
         push_text(&mut page, &cut[at..range.start]);
         page.push_str("<mark>");
         push_text(&mut page, &cut[range.clone()]);
@@ -341,6 +342,18 @@ fn marked_text(base: Option<&str>, text: &str) -> Markup {
     }
     push_text(&mut page, &cut[at..]);
     html! { (own_markup(page)) @if cut.len() < text.len() { span.from { "cut here" } } }
+}
+
+/// Joins marked words that only blanks of one line separate: a sentence reads as one.
+fn joined_words(text: &str, marks: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for mark in marks {
+        match joined.last_mut() {
+            Some(last) if text[last.end..mark.start].bytes().all(|byte| byte == b' ') => last.end = mark.end,
+            _ => joined.push(mark),
+        }
+    }
+    joined
 }
 
 /// From the base two edits began; the one that is lost ends before the merge.

@@ -23,7 +23,7 @@ pub(crate) use symbols::sprite;
 
 use crate::assets::{ICON_ASSET, SCRIPT_ASSET, STYLE_ASSET};
 use crate::ui_state::{TreeSummary, UiState};
-use crate::untrusted_text::{Untrusted, glyph};
+use crate::untrusted_text::{Sentence, Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{DOCTYPE, Markup, html};
 use probity_workspace::ServiceError;
@@ -213,7 +213,7 @@ pub(crate) fn refusal(frame: &PageFrame, fault: &ServiceError) -> Markup {
         div { p.crumb { a href="/board" { "Board" } } h1 { (title) } }
         div.notice.bad id="refusal" {
             (glyph(if is_late { "stale" } else { "no" }, "out"))
-            p { (Untrusted(&fault.to_string())) " " code { (fault.code()) } br; span.mid { (Untrusted(&fault.next_step())) } }
+            p { (Sentence(&fault.to_string())) " " code { (fault.code()) } br; span.mid { (Sentence(&fault.next_step())) } }
         }
         p { a.btn href="/board" { "To the board" } }
     };
@@ -235,6 +235,12 @@ pub(crate) fn foreign_form(frame: &PageFrame) -> Markup {
         p { "The form is not one that this page gave to you. Load the change again and decide there." }
     };
     frame.page("Not our form", content)
+}
+
+/// A phrase as the beginning of a sentence.
+pub(crate) fn first_capital(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A time of an answer, as a person reads it: the clock time, and the whole in the title.

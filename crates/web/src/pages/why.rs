@@ -1,7 +1,7 @@
 //! Why a line is there: the line among its neighbors, and the chain from it to the log.
 
 use super::{PageFrame, change_address};
-use crate::untrusted_text::{Untrusted, glyph};
+use crate::untrusted_text::{Sentence, Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{Markup, html};
 use probity_api::review::{LineOriginAnswer, OriginKnowledge, OriginStep, OriginStepKind};
@@ -29,7 +29,7 @@ pub(crate) fn why(frame: &PageFrame, answer: &LineOriginAnswer, first: usize, li
     let path = encode(answer.path.as_bytes());
     let shown_revision = answer.revision.get(..12).unwrap_or(&answer.revision);
     let content = html! {
-        div { p.crumb { a href="/board" { "Board" } " / " span { "why" } } h1 { code.big { (answer.path.to_string()) ":" (answer.line) } } p.mid { "at " code { (Untrusted(shown_revision)) } } }
+        div { p.crumb { a href="/board" { "Board" } " / " span { "why" } } h1 { code.big { (answer.path.to_string()) ":" (answer.line) } } p.mid { @if answer.revision == "worktree" { "as the file is now" } @else { "at " code { (Untrusted(shown_revision)) } } } }
         div.whygrid {
             section.card aria-label="The line" {
                 header { h2 { "The line" } span.dim { "click a number to ask about another" } }
@@ -71,7 +71,7 @@ fn chain_step(step: &OriginStep) -> Markup {
             div {
                 p.q { (question(step.step)) }
                 p.a { @match &link { Some(link) => a href=(link) { (Untrusted(&step.answer)) }, None => (Untrusted(&step.answer)) } @if step.knowledge == OriginKnowledge::Unknown { span.sr { " (not known)" } } }
-                @if !step.detail.is_empty() { p.d { (Untrusted(&step.detail)) } }
+                @if !step.detail.is_empty() { p.d { (Sentence(&step.detail)) } }
             }
         }
     }
