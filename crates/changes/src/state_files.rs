@@ -6,7 +6,7 @@ use probity_intents::registry::{Intent, RegistryHead};
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::contract::receipts::ReceiptStore;
 use probity_team::TEAM_FILE;
-use probity_workspace::clone_identity::IDENTITY_FILE;
+use probity_workspace::clone_identity::{IDENTITY_FILE, IDENTITY_LOCK};
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
 use probity_workspace::{DATABASE_FILE, HANDLES_DIR, StateDirectory};
 use std::path::Path;
@@ -34,9 +34,13 @@ impl StateMark for ChangeMark {
     fn explains(&self, state: &StateDirectory, name: &Path, fate: FileFate) -> bool {
         let path = state.dir().join(name);
         match name_parts(name).unwrap_or_default().as_slice() {
-            ["store.lock"] => true,
+            [IDENTITY_LOCK] => true,
             // Made at the first use of a clone, and never changed in the same boot.
             [IDENTITY_FILE] => fate == FileFate::New,
+            // Another process was still making the identity at the first look.
+            [name] if fate == FileFate::Gone && is_unfinished(name) && name.starts_with(IDENTITY_FILE) => {
+                true
+            }
             // What this clone read of its team; the store itself is elsewhere.
             ["team", ..] => true,
             // Another process was still creating a database at the first look.

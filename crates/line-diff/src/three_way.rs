@@ -85,11 +85,17 @@ impl<'a> ThreeWayTexts<'a> {
             their_shift += growth(&their_part);
             let (our_lines, their_lines) = (&ours[our_range.clone()], &theirs[their_range.clone()]);
             if their_part.is_empty() || our_lines == their_lines {
-                our_lines.iter().for_each(|line| merged.extend_from_slice(line));
+                for line in our_lines {
+                    merged.extend_from_slice(line);
+                }
             } else if our_part.is_empty() {
-                their_lines.iter().for_each(|line| merged.extend_from_slice(line));
+                for line in their_lines {
+                    merged.extend_from_slice(line);
+                }
             } else {
-                base[start..end].iter().for_each(|line| merged.extend_from_slice(line));
+                for line in &base[start..end] {
+                    merged.extend_from_slice(line);
+                }
                 conflicts.push(MergeConflict { base: start..end, ours: our_range, theirs: their_range });
             }
             at = end;

@@ -276,11 +276,11 @@ fn suspect_sources<'a>(
         of_ours.intersection(&by_theirs).chain(of_theirs.intersection(&by_ours)).copied().collect();
     let is_suspect = |((path, language), called): &((&RepoPath, Language), BTreeSet<u64>)| {
         let texts = trees[*path].iter().flatten().filter_map(|version| version.bytes.as_deref());
-        let defines = |text: &[u8]| {
+        let has_definition = |text: &[u8]| {
             let mut lines = text.split(|&byte| byte == b'\n');
             lines.any(|line| defined_names(line, *language).any(|name| names.contains(&hash_of(name))))
         };
-        !names.is_disjoint(called) || distinct(texts).any(defines)
+        !names.is_disjoint(called) || distinct(texts).any(has_definition)
     };
     if names.is_empty() {
         return Vec::new();

@@ -68,7 +68,7 @@ impl FileAlignments {
         Self { from_base, to_result: [ours, theirs].map(|side| Alignment::new(side, result)), edits }
     }
 
-    pub(crate) fn from_base(&self, version: usize) -> &Alignment {
+    pub(crate) fn base_to(&self, version: usize) -> &Alignment {
         &self.from_base[version - OURS]
     }
 

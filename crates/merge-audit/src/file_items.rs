@@ -91,9 +91,9 @@ impl TokenStream {
     }
 
     pub(crate) fn occurrences(&self, needle: &[u64]) -> Occurrences {
-        let mut found = Occurrences::default();
         // The rarest token leads to the fewest places; to look at all of them costs more than it saves.
         const MAX_COMPARED_TOKENS: usize = 8;
+        let mut found = Occurrences::default();
         let rarest = needle
             .iter()
             .enumerate()

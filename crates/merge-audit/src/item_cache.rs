@@ -10,11 +10,14 @@ use std::sync::Arc;
 /// Larger source files are compared line by line.
 const MAX_PARSED_BYTES: u64 = 1 << 20;
 
+/// Values by the id of a content and how it is read.
+type ByContent<Form, Value> = BTreeMap<(Arc<str>, Form), Value>;
+
 /// The contents of one merge that were cut into items, by their ids.
 #[derive(Debug, Default)]
 pub struct ItemCache {
-    parsed: RefCell<BTreeMap<(Arc<str>, Language), Option<Arc<SourceItems>>>>,
-    items: RefCell<BTreeMap<(Arc<str>, ItemForm), Arc<FileItems>>>,
+    parsed: RefCell<ByContent<Language, Option<Arc<SourceItems>>>>,
+    items: RefCell<ByContent<ItemForm, Arc<FileItems>>>,
 }
 
 impl ItemCache {

@@ -73,7 +73,7 @@ pub(crate) fn class_of_path(path: &RepoPath) -> Option<SetAsideReason> {
         return Some(SetAsideReason::Minified);
     }
     // Templates of translations are extracted from the sources.
-    if name.ends_with(".pot") {
+    if std::path::Path::new(&name).extension().is_some_and(|extension| extension == "pot") {
         return Some(SetAsideReason::Generated);
     }
     let n_segments = path.segments().count();

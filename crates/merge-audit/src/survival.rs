@@ -96,7 +96,7 @@ impl<'a> SideView<'a> {
         alignments: &'a FileAlignments,
     ) -> Self {
         let [base, side, other, result] = files;
-        let base_to_other = alignments.from_base(versions[1]);
+        let base_to_other = alignments.base_to(versions[1]);
         let renamed = renamed_words(base, other, alignments.edits(versions[1]));
         let is_invented = |item: &Item| {
             let tokens = result.tokens_of(item);
@@ -112,7 +112,7 @@ impl<'a> SideView<'a> {
             result,
             texts,
             edits: alignments.edits(versions[0]),
-            base_to_result: alignments.from_base(RESULT),
+            base_to_result: alignments.base_to(RESULT),
             side_to_result: alignments.to_result(versions[0]),
             base_to_other,
             renamed,

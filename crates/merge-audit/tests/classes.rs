@@ -17,9 +17,9 @@ def ship(order):
     return parcel
 ";
 
-fn version(text: &str) -> Option<FileVersion> {
+fn version(text: &str) -> FileVersion {
     let id = probity_core::Digest::of(text.as_bytes()).to_hex();
-    Some(FileVersion { mode: 0o100_644, id: id.into(), bytes: Some(Arc::from(text.as_bytes())) })
+    FileVersion { mode: 0o100_644, id: id.into(), bytes: Some(Arc::from(text.as_bytes())) }
 }
 
 fn path(name: &str) -> RepoPath {
@@ -27,7 +27,7 @@ fn path(name: &str) -> RepoPath {
 }
 
 fn findings(name: &str, texts: [&str; 4]) -> Vec<AuditFinding> {
-    let trees = FourTrees::from([(path(name), texts.map(version))]);
+    let trees = FourTrees::from([(path(name), texts.map(|text| Some(version(text))))]);
     audit(&trees, AuditOptions { two_way: false, checks_breakages: true }).findings
 }
 
@@ -82,8 +82,8 @@ fn calls_are_held_against_definitions_of_files_that_mention_their_name() {
     let [without, with] =
         ["def ship(parcel):\n    load(parcel)\n", "def ship(parcel):\n    load(parcel)\n    weigh(parcel)\n"];
     let trees = FourTrees::from([
-        (path("scale.py"), [old.as_str(), &new, &old, &new].map(version)),
-        (path("ship.py"), [without, without, with, with].map(version)),
+        (path("scale.py"), [old.as_str(), &new, &old, &new].map(|text| Some(version(text)))),
+        (path("ship.py"), [without, without, with, with].map(|text| Some(version(text)))),
     ]);
     let report = audit(&trees, AuditOptions { two_way: false, checks_breakages: true });
     let found: Vec<_> =
@@ -106,13 +106,18 @@ fn a_comment_that_is_wrapped_anew_is_there() {
 fn one_of_two_equal_lines_of_a_file_that_both_sides_added_is_contested() {
     let ours = "def build(size):\n    setup(size)\n    return size\n\ndef free(size):\n    clear(size)\n";
     let theirs = "def build(size):\n    setup(size)\n    return size\n\ndef free(size):\n    setup(size)\n";
-    let texts = [None, version(ours), version(theirs), version(ours)];
+    let texts = [None, Some(version(ours)), Some(version(theirs)), Some(version(ours))];
     let trees = FourTrees::from([(path("buffer.py"), texts)]);
     let report = audit(&trees, AuditOptions::default());
     let found: Vec<FindingClass> = report.findings.iter().map(|finding| finding.class).collect();
     assert_eq!(found, [FindingClass::Contested]);
     // What both have and the result has not is lost all the same.
-    let texts = [None, version(ours), version(theirs), version("def build(size):\n    return size\n")];
+    let texts = [
+        None,
+        Some(version(ours)),
+        Some(version(theirs)),
+        Some(version("def build(size):\n    return size\n")),
+    ];
     let report = audit(&FourTrees::from([(path("buffer.py"), texts)]), AuditOptions::default());
     let is_lost = |finding: &AuditFinding| {
         finding.class == FindingClass::Lost && finding.lost.iter().any(|line| line == "    setup(size)")
@@ -126,8 +131,11 @@ fn a_line_that_was_moved_to_a_new_file_and_that_the_other_side_edited_at_its_old
     let stub = "from prices import price\n";
     let edited = base.replace("check(total, limit)", "verify(total)");
     let trees = FourTrees::from([
-        (path("shop.py"), [version(base), version(stub), version(&edited), version(stub)]),
-        (path("prices.py"), [None, version(base), None, version(&edited)]),
+        (
+            path("shop.py"),
+            [Some(version(base)), Some(version(stub)), Some(version(&edited)), Some(version(stub))],
+        ),
+        (path("prices.py"), [None, Some(version(base)), None, Some(version(&edited))]),
     ]);
     let report = audit(&trees, AuditOptions { two_way: false, checks_breakages: true });
     let hard: Vec<&AuditFinding> = report.findings.iter().filter(|finding| finding.class.is_hard()).collect();
@@ -161,7 +169,7 @@ fn where_a_translated_text_is_used_is_no_edit() {
     let lost: Vec<Vec<String>> =
         findings("de.po", [base, &ours, &theirs, &ours]).into_iter().map(|finding| finding.lost).collect();
     assert_eq!(lost, [["msgstr \"Sendung\""]]);
-    let texts = [base, &ours, &theirs, &theirs].map(version);
+    let texts = [base, &ours, &theirs, &theirs].map(|text| Some(version(text)));
     let report = audit(&FourTrees::from([(path("shop.pot"), texts)]), AuditOptions::default());
     assert_eq!((report.findings.len(), report.set_aside.len()), (0, 1));
 }
@@ -197,7 +205,7 @@ fn where_the_merge_wrote_a_line_of_its_own_an_edit_is_contested() {
 fn a_man_page_that_a_program_wrote_is_set_aside() {
     let base = ".\\\" generated with Ronn/v0.7.3\n.TH \"SHOP\" \"8\" \"May 2019\"\n";
     let [ours, theirs] = ["June", "July"].map(|month| base.replace("May", month));
-    let texts = [base, &ours, &theirs, base].map(version);
+    let texts = [base, &ours, &theirs, base].map(|text| Some(version(text)));
     let report = audit(&FourTrees::from([(path("shop.8"), texts)]), AuditOptions::default());
     assert_eq!((report.findings.len(), report.set_aside.len()), (0, 1));
 }

@@ -272,16 +272,11 @@ impl ChangeReverter<'_> {
                     |path| format!("git -C {}", bare_shell_word(path.as_bytes())),
                 );
                 let name = bare_shell_word(&path.as_bytes()[inner..]);
-                let left = change.after.as_ref().map(|side| side.git_id.clone());
                 let top = match repository {
                     Some(_) => Some(path.as_bytes()[inner..].to_vec()),
                     None => from_top(self.workspace, &path).map(|path| path.as_bytes().to_vec()),
                 };
-                let entry = top.and_then(|top| self.index_entry(repository.as_ref(), &top));
-                let is_undone = entry.is_some_and(|entry| match entry {
-                    Some((id, hides_edits)) => left.as_ref() != Some(&id) && !hides_edits,
-                    None => left.is_some(),
-                });
+                let is_undone = top.is_some_and(|top| !self.may_be_staged(repository.as_ref(), &top, change));
                 (is_undone, format!("it is staged: `{program} restore --staged -- {name}` takes it back"))
             }
         };
@@ -302,16 +297,14 @@ impl ChangeReverter<'_> {
         })
     }
 
-    /// Returns the id that the index holds at a path, and whether its flags hide edits; `None` if the index cannot be
-    /// read.
-    fn index_entry(
-        &self,
-        repository: Option<&RepoPath>,
-        path: &[u8],
-    ) -> Option<Option<(Option<String>, bool)>> {
+    /// Returns whether the index may still hold what a change left at a path, or an entry whose flags hide edits.
+    fn may_be_staged(&self, repository: Option<&RepoPath>, path: &[u8], change: &RecordedChange) -> bool {
+        let left = change.after.as_ref().map(|side| &side.git_id);
         self.ask(repository, |look| {
-            let index = look.index.as_ref()?;
-            Some(index.get(path).map(|entry| (Some(entry.id.to_string()), entry.hides_edits())))
+            let Some(index) = look.index.as_ref() else { return true };
+            index.get(path).map_or(left.is_none(), |entry| {
+                left == Some(&Some(entry.id.to_string())) || entry.hides_edits()
+            })
         })
     }
 

@@ -6,12 +6,15 @@
 
 use crate::StateDirectory;
 use probity_core::json;
-use probity_storage::{StoreError, boot, durable};
+use probity_storage::{FileLock, StoreError, boot, durable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 
 pub const IDENTITY_FILE: &str = "identity";
+
+/// Held while the identity is made or brought up to date.
+pub const IDENTITY_LOCK: &str = "identity.lock";
 
 /// How many ended sessions are remembered: one a boot.
 const MAX_ENDED_SESSIONS: usize = 64;
@@ -38,12 +41,19 @@ impl CloneIdentity {
         durable::create_dir(state.dir())?;
         let facts = state.dir().metadata().map_err(StoreError::io_error(state.dir()))?;
         let place = (facts.dev(), facts.ino());
-        let known = durable::read(&path)?.and_then(|bytes| Self::parse(&bytes));
-        let current =
-            known.as_ref().map_or_else(|| Self::new(place), |known| known.at(place, boot::boot_id()));
-        if known.as_ref() != Some(&current) {
-            durable::write(&path, &json::canonical_of(&current))?;
+        let read = || Ok::<_, StoreError>(durable::read(&path)?.and_then(|bytes| Self::parse(&bytes)));
+        let is_current = |known: &Self| *known == known.at(place, boot::boot_id());
+        if let Some(known) = read()?.filter(is_current) {
+            return Ok(known);
         }
+        // One process at a time: a second one would replace the name that the first already uses.
+        let _turn = FileLock::take(&state.dir().join(IDENTITY_LOCK))?;
+        let known = read()?;
+        if let Some(known) = known.clone().filter(is_current) {
+            return Ok(known);
+        }
+        let current = known.map_or_else(|| Self::new(place), |known| known.at(place, boot::boot_id()));
+        durable::write(&path, &json::canonical_of(&current))?;
         Ok(current)
     }
 
@@ -109,6 +119,21 @@ mod tests {
         let copied = CloneIdentity::of(&StateDirectory::at(copy)).expect("is made");
         assert_ne!((&copied.clone, &copied.session), (&first.clone, &first.session));
         assert_eq!(copied.ended_sessions(), BTreeSet::new(), "the original may be alive");
+    }
+
+    #[test]
+    fn those_who_come_at_once_get_one_name() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let first_look = std::sync::Barrier::new(8);
+        let of = || {
+            first_look.wait();
+            CloneIdentity::of(&StateDirectory::at(dir.path().join("state"))).expect("is made").clone
+        };
+        let names: BTreeSet<String> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(of)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("ends")).collect()
+        });
+        assert_eq!(names.len(), 1, "{names:?}");
     }
 
     #[test]

@@ -48,11 +48,11 @@ impl FinishHandler<'_> {
                 scope.relation(path.as_bytes()) == ScopeRelation::Outside
             };
             let is_added = |entry: &&&DirtyEntry| entry.status == DirtyStatus::Added;
-            let changed: BTreeSet<RepoPath> = since.iter().map(|entry| entry.path.clone()).collect();
+            let paths: BTreeSet<RepoPath> = since.iter().map(|entry| entry.path.clone()).collect();
             let changes = HeldChanges {
                 added: since.iter().filter(is_added).map(|entry| entry.path.clone()).collect(),
-                undeclared: changed.iter().filter(is_outside).cloned().collect(),
-                changed,
+                undeclared: paths.iter().filter(is_outside).cloned().collect(),
+                changed: paths,
                 grants: Scope::default(),
             };
             HeldChange { programs: Some(programs), changes }

@@ -373,12 +373,12 @@ fn show(report: &RunReport, answer: &RunAnswer) {
 
 /// Says which changes are only committed or staged, and where; many in one place are counted.
 fn place_lines<'a>(placed: impl Iterator<Item = (&'a RepoPath, String)>) -> Vec<String> {
-    let mut places: BTreeMap<String, Vec<&RepoPath>> = BTreeMap::new();
+    let mut by_place: BTreeMap<String, Vec<&RepoPath>> = BTreeMap::new();
     for (path, place) in placed {
-        places.entry(place).or_default().push(path);
+        by_place.entry(place).or_default().push(path);
     }
     let mut lines = Vec::new();
-    for (place, paths) in &places {
+    for (place, paths) in &by_place {
         match paths.as_slice() {
             few @ ([_] | [_, _] | [_, _, _]) => {
                 lines.extend(few.iter().map(|path| format!("{path} is {}", ui::dim(place))));

@@ -42,7 +42,7 @@ fn a_sentence_without_end_does_not_stop_the_reader() {
         // Each restatement adds a source to the same item.
         "We must use Redis. ".repeat(10_000),
         "we must use redis; we must use kafka; ".repeat(3_000),
-        (0..3_000).map(|n| format!("{n}. use item{n}\n")).collect(),
+        (0..3_000).map(|n| format!("{n}. use item{n}")).collect::<Vec<_>>().join("\n"),
     ];
     let lines: String = patterns.iter().enumerate().map(|(n, text)| turn(&format!("t{n}"), text)).collect();
     let answer = ingest(&repo, &lines);

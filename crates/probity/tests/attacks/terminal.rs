@@ -204,6 +204,7 @@ const CASES: &[&[&str]] = &[
     &["review", "show", "last"],
     &["review", "show", HOSTILE],
     &["review", "verify", HOSTILE],
+    &["team", "accept-log", HOSTILE, "--why", HOSTILE],
     &["team", "init", "--git", HOSTILE],
     &["team", "join"],
     &["team", "landed"],
