@@ -7,10 +7,11 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
+mod shared;
+
 use probity_changes::registry::{IntentService, TreeFacts, audit};
-use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryAction, RegistryChange};
-use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{IntentId, IntentOwner, IntentScope, ScopeEntry};
+use probity_intents::registry::{RegistryAction, RegistryChange};
+use probity_intents::{IntentId, IntentOwner};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -165,7 +166,7 @@ fn race(directory: &Path, name: &str, rounds: usize) -> Outcome {
     let mut won = 0;
     while won < rounds {
         let intent_id = IntentId::parse(format!("{name}-{won}"))?;
-        match shell.execute(&by, start(intent_id.clone()), &tree) {
+        match shell.execute(&by, shared::start(intent_id.clone()), &tree) {
             Ok(_) => {
                 shell.execute(&by, RegistryAction::Clear { intent_id }, &tree)?;
                 won += 1;
@@ -175,24 +176,4 @@ fn race(directory: &Path, name: &str, rounds: usize) -> Outcome {
         }
     }
     Ok(())
-}
-
-fn start(intent_id: IntentId) -> RegistryAction {
-    RegistryAction::Start {
-        declaration: IntentDeclaration {
-            intent_id,
-            description: "a race".into(),
-            expected_effects: Vec::new(),
-            scope: IntentScope {
-                allowed_files: [ScopeEntry::new("contended")].into(),
-                ..IntentScope::default()
-            },
-            ttl_seconds: 3600,
-            lease_seconds: 600,
-            base: IntentBase::default(),
-            task: None,
-        },
-        dirty_scope_policy: DirtyScopePolicy::Block,
-        on_conflict: OnConflict::Block,
-    }
 }

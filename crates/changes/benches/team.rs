@@ -6,11 +6,12 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
+mod shared;
+
 use probity_changes::registry::{IntentService, TreeFacts};
 use probity_changes::team::{self, TeamInit, TeamInitStore};
-use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryAction};
-use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{IntentId, IntentOwner, IntentScope, ScopeEntry};
+use probity_intents::registry::RegistryAction;
+use probity_intents::{IntentId, IntentOwner};
 use probity_testkit::etcd_cluster::EtcdCluster;
 use probity_workspace::{ServiceError, Workspace};
 use std::fmt::Write as _;
@@ -125,7 +126,7 @@ fn race(directory: &Path, name: &str, rounds: usize) -> Outcome {
     for n in 0..rounds {
         let intent_id = IntentId::parse(format!("{name}-{n}"))?;
         let granted = loop {
-            match shell.execute(&by, start(intent_id.clone()), &tree) {
+            match shell.execute(&by, shared::start(intent_id.clone()), &tree) {
                 Ok(granted) => break granted,
                 // Look at what is known before asking again, as everybody does who waits for a path.
                 Err(ServiceError::Intent(_)) => loop {
@@ -143,24 +144,4 @@ fn race(directory: &Path, name: &str, rounds: usize) -> Outcome {
     }
     print!("{held}");
     Ok(())
-}
-
-fn start(intent_id: IntentId) -> RegistryAction {
-    RegistryAction::Start {
-        declaration: IntentDeclaration {
-            intent_id,
-            description: "a race".into(),
-            expected_effects: Vec::new(),
-            scope: IntentScope {
-                allowed_files: [ScopeEntry::new("contended")].into(),
-                ..IntentScope::default()
-            },
-            ttl_seconds: 3600,
-            lease_seconds: 600,
-            base: IntentBase::default(),
-            task: None,
-        },
-        dirty_scope_policy: DirtyScopePolicy::Block,
-        on_conflict: OnConflict::Block,
-    }
 }

@@ -48,9 +48,9 @@ const EVENT_KEY_BYTES: usize = 260;
 const LEASE_BYTES: usize = 150;
 
 /// Numbers that look random (xorshift), the same in every run.
-struct Numbers(u64);
+struct PseudoRandomNumbers(u64);
 
-impl Numbers {
+impl PseudoRandomNumbers {
     const fn next(&mut self, below: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -92,7 +92,7 @@ impl OwnLog {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum AgentStep {
     Start,
     Finish(IntentId, EventSeq, u64),
     Land(IntentId),
@@ -100,16 +100,16 @@ enum Step {
 
 /// One try of an agent, at a simulated time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Attempt {
+struct AgentAttempt {
     at: u64,
     agent: usize,
-    step: Step,
+    step: AgentStep,
     asked_at: u64,
     n_lost: u32,
 }
 
 #[derive(Default)]
-struct Totals {
+struct TeamTotals {
     events: u64,
     event_bytes: u64,
     lost: u64,
@@ -125,11 +125,11 @@ struct Totals {
     folded: Duration,
 }
 
-struct Team {
+struct SimulatedTeam {
     n_agents: usize,
     registry: IntentRegistry,
     seen: CommandContext,
-    numbers: Numbers,
+    numbers: PseudoRandomNumbers,
     logs: Vec<OwnLog>,
     /// When the machine may append again, and how much of the log it has read.
     machines: Vec<(u64, u64)>,
@@ -141,7 +141,7 @@ struct Team {
     sums: Vec<u64>,
     snapshot_bytes: usize,
     n_commands: u64,
-    totals: Totals,
+    totals: TeamTotals,
 }
 
 fn main() {
@@ -154,11 +154,11 @@ fn main() {
         "seed {SEED:#x}; assumed: {ROUND_TRIP_MICROS} µs to the store and back, {WRITE_MICROS} µs a write"
     );
     for (machines, agents, minutes) in sizes {
-        Team::new(machines, agents).run(minutes);
+        SimulatedTeam::new(machines, agents).run(minutes);
     }
 }
 
-impl Team {
+impl SimulatedTeam {
     fn new(n_machines: usize, n_agents: usize) -> Self {
         Self {
             n_agents,
@@ -170,7 +170,7 @@ impl Team {
                 stale_base: StaleBaseRule::Warn,
                 ..CommandContext::default()
             },
-            numbers: Numbers(SEED),
+            numbers: PseudoRandomNumbers(SEED),
             logs: (0..n_machines).map(|_| OwnLog::default()).collect(),
             machines: vec![(0, 0); n_machines],
             moved_at: 0,
@@ -179,7 +179,7 @@ impl Team {
             sums: vec![0],
             snapshot_bytes: 0,
             n_commands: 0,
-            totals: Totals::default(),
+            totals: TeamTotals::default(),
         }
     }
 
@@ -189,7 +189,7 @@ impl Team {
         for agent in 0..self.machines.len() * self.n_agents {
             // They do not all begin at once.
             let at = self.numbers.next(WORK_SECONDS.1 * MICROS_PER_SECOND);
-            queue.push(Reverse(Attempt { at, agent, step: Step::Start, asked_at: at, n_lost: 0 }));
+            queue.push(Reverse(AgentAttempt { at, agent, step: AgentStep::Start, asked_at: at, n_lost: 0 }));
         }
         while let Some(Reverse(attempt)) = queue.pop() {
             if attempt.at > end {
@@ -201,12 +201,12 @@ impl Team {
     }
 
     /// Carries out one try; returns what its agent does next, and when.
-    fn attempt(&mut self, attempt: Attempt) -> Attempt {
-        let Attempt { at, agent, step, asked_at, n_lost } = attempt;
+    fn attempt(&mut self, attempt: AgentAttempt) -> AgentAttempt {
+        let AgentAttempt { at, agent, step, asked_at, n_lost } = attempt;
         let machine = agent / self.n_agents;
         if self.machines[machine].0 > at {
             // Another agent of the machine has the turn.
-            return Attempt { at: self.machines[machine].0, agent, step, asked_at, n_lost };
+            return AgentAttempt { at: self.machines[machine].0, agent, step, asked_at, n_lost };
         }
         self.read_news(machine);
         self.seen.now = Timestamp(at / MICROS_PER_SECOND);
@@ -223,7 +223,7 @@ impl Team {
                 // Another file, after a look around.
                 self.totals.blocked += 1;
                 let at = at + MICROS_PER_SECOND;
-                return Attempt { at, agent, step: Step::Start, asked_at: at, n_lost: 0 };
+                return AgentAttempt { at, agent, step: AgentStep::Start, asked_at: at, n_lost: 0 };
             }
         };
         // An event that was on its way when this machine read moves the end of the log before this one arrives.
@@ -240,7 +240,7 @@ impl Team {
                     most / 2 + self.numbers.next(most / 2)
                 }
             };
-            return Attempt { at: answered + pause, agent, step, asked_at, n_lost: n_lost + 1 };
+            return AgentAttempt { at: answered + pause, agent, step, asked_at, n_lost: n_lost + 1 };
         }
         self.moved_at = written;
         self.append(machine, &event);
@@ -325,7 +325,7 @@ impl Team {
         }
     }
 
-    fn next_step(&mut self, agent: usize, event: &RegistryEvent, now: u64) -> Attempt {
+    fn next_step(&mut self, agent: usize, event: &RegistryEvent, now: u64) -> AgentAttempt {
         let machine = agent / self.n_agents;
         let (step, seconds) = match &event.change {
             RegistryChange::Granted { declaration, .. } => {
@@ -335,24 +335,26 @@ impl Team {
                 self.logs[machine].grow(&format!("bundle {}", declaration.intent_id));
                 self.logs[machine].grow(&format!("receipt {}", declaration.intent_id));
                 (
-                    Step::Finish(declaration.intent_id.clone(), event.seq, file),
+                    AgentStep::Finish(declaration.intent_id.clone(), event.seq, file),
                     least + self.numbers.next(most - least),
                 )
             }
-            RegistryChange::Released { intent_id, .. } => (Step::Land(intent_id.clone()), LANDING_SECONDS),
-            _ => (Step::Start, 1),
+            RegistryChange::Released { intent_id, .. } => {
+                (AgentStep::Land(intent_id.clone()), LANDING_SECONDS)
+            }
+            _ => (AgentStep::Start, 1),
         };
         let at = now + seconds * MICROS_PER_SECOND;
-        Attempt { at, agent, step, asked_at: at, n_lost: 0 }
+        AgentAttempt { at, agent, step, asked_at: at, n_lost: 0 }
     }
 
-    fn command(&mut self, agent: usize, step: &Step, at: u64) -> RegistryCommand {
+    fn command(&mut self, agent: usize, step: &AgentStep, at: u64) -> RegistryCommand {
         let action = match step {
-            Step::Start => {
+            AgentStep::Start => {
                 let file = self.numbers.next(FILES);
                 self.start(agent, at, file)
             }
-            Step::Finish(intent_id, token, file) => {
+            AgentStep::Finish(intent_id, token, file) => {
                 let path = RepoPath::parse(file_name(*file).as_bytes()).expect("a path");
                 let became = PathContent { path, content: Some(Digest::of(intent_id.as_str().as_bytes())) };
                 RegistryAction::Release {
@@ -366,7 +368,7 @@ impl Team {
                     }),
                 }
             }
-            Step::Land(intent_id) => RegistryAction::Land {
+            AgentStep::Land(intent_id) => RegistryAction::Land {
                 intent_id: intent_id.clone(),
                 commit: Digest::of(intent_id.as_str().as_bytes()).to_hex()[..40].into(),
                 branch: "main".into(),
@@ -429,7 +431,7 @@ impl Team {
 
     fn report(mut self, minutes: u64) {
         self.totals.waits.sort_unstable();
-        let Totals { events, lost, decisions, .. } = self.totals;
+        let TeamTotals { events, lost, decisions, .. } = self.totals;
         let seconds = minutes * 60;
         let n_open = self.registry.open_intents().count();
         let waits = &self.totals.waits;

@@ -18,9 +18,9 @@ impl Render for Untrusted<'_> {
 
 /// A sentence in which commands, paths and patterns stand between backticks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sentence<'a>(pub(crate) &'a str);
+pub(crate) struct SentenceWithCode<'a>(pub(crate) &'a str);
 
-impl Render for Sentence<'_> {
+impl Render for SentenceWithCode<'_> {
     fn render_to(&self, page: &mut String) {
         let mut rest = self.0;
         while let Some((before, code, after)) = first_code(rest) {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn code_of_a_sentence_is_escaped_too() {
-        let shown = |text| html! { (Sentence(text)) }.into_string();
+        let shown = |text| html! { (SentenceWithCode(text)) }.into_string();
         assert_eq!(shown("run `a <b>` and ` alone"), "run <code>a &lt;b&gt;</code> and ` alone");
         assert_eq!(shown("`</code><script>`"), "<code>&lt;/code&gt;&lt;script&gt;</code>");
     }

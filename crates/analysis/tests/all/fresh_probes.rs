@@ -2,8 +2,8 @@
 //! They were written and labeled in one go, after the rules were read and before any rule was changed for them.
 
 use crate::common::run;
-use probity_analysis::{FindingFamily, compare};
-use std::collections::BTreeMap;
+use crate::references::{ReferenceCase, dangling};
+use probity_analysis::FindingFamily;
 
 struct SeededProject {
     language: &'static str,
@@ -439,30 +439,8 @@ fn dead_code_of_fresh_projects_is_found_and_nothing_alive() {
     assert_eq!(missed, [("rust", "Mode")], "of {n_dead}");
 }
 
-/// A tree, and files with their new text, or `None` for a file that is deleted.
-struct FreshChange {
-    name: &'static str,
-    files: &'static [(&'static str, &'static str)],
-    change: &'static [(&'static str, Option<&'static str>)],
-}
-
-fn dangling(case: &FreshChange) -> Vec<String> {
-    let before: BTreeMap<&str, &str> = case.files.iter().copied().collect();
-    let mut after = before.clone();
-    for (path, text) in case.change {
-        match text {
-            Some(text) => drop(after.insert(path, text)),
-            None => assert!(after.remove(path).is_some(), "{}: no {path}", case.name),
-        }
-    }
-    let of = |files: BTreeMap<&str, &str>| run(&files.into_iter().collect::<Vec<_>>());
-    let found = compare(&of(before), &of(after)).regressions;
-    let dangling = found.iter().filter(|it| it.finding.family == FindingFamily::DanglingImport);
-    dangling.map(|it| it.finding.message.clone()).collect()
-}
-
-const BROKEN: &[FreshChange] = &[
-    FreshChange {
+const BROKEN: &[ReferenceCase] = &[
+    ReferenceCase {
         name: "python: a function that is called by the name of its module",
         files: &[
             ("pkg/__init__.py", ""),
@@ -474,7 +452,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("pkg/dates.py", Some("def parse(text):\n    return text\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "python: an import inside a function",
         files: &[
             ("app/cli.py", "def main():\n    from app.export import to_csv\n    return to_csv([])\n"),
@@ -483,7 +461,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("app/export.py", Some("def to_json(rows):\n    return ''\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "python: a base class is gone",
         files: &[
             ("base.py", "class Handler:\n    def run(self):\n        return 1\n\n\nclass Other:\n    pass\n"),
@@ -491,7 +469,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("base.py", Some("class Other:\n    pass\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "typescript: a namespace import",
         files: &[
             ("src/api.ts", "export const get = () => 1;\nexport const put = () => 2;\n"),
@@ -499,7 +477,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/api.ts", Some("export const get = () => 1;\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "typescript: a default export becomes a named one",
         files: &[
             ("src/view.ts", "export default function view() {\n  return 1;\n}\n"),
@@ -507,7 +485,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/view.ts", Some("export function view() {\n  return 1;\n}\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "typescript: a re-export of what is gone",
         files: &[
             ("src/store.ts", "export class Store {}\nexport class Cache {}\n"),
@@ -515,7 +493,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/store.ts", Some("export class Store {}\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "typescript: a dynamic import of a deleted file",
         files: &[
             ("src/lazy.ts", "export const page = 1;\n"),
@@ -523,7 +501,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/lazy.ts", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "javascript: a required name is gone",
         files: &[
             (
@@ -534,7 +512,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("lib/util.js", Some("function pad(a) { return a; }\nmodule.exports = { pad };\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "go: a type of another package is gone",
         files: &[
             ("go.mod", "module example.com/app\n\ngo 1.22\n"),
@@ -549,7 +527,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("store/store.go", Some("package store\n\ntype Row struct{ ID int }\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "go: a function of the same package, in another file",
         files: &[
             ("go.mod", "module example.com/app\n\ngo 1.22\n"),
@@ -561,7 +539,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("a.go", Some("package app\n\nfunc Keep() int {\n\treturn 1\n}\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "go: a whole package is gone",
         files: &[
             ("go.mod", "module example.com/app\n\ngo 1.22\n"),
@@ -570,7 +548,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("log/log.go", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "rust: a function named by its path",
         files: &[
             ("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\n"),
@@ -582,7 +560,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/text.rs", Some("pub fn height() -> usize {\n    1\n}\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "rust: a type in a group of imports",
         files: &[
             ("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\n"),
@@ -592,7 +570,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/model.rs", Some("pub struct Row;\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "java: a class of the same package",
         files: &[
             ("src/main/java/shop/Row.java", "package shop;\n\npublic class Row {}\n"),
@@ -603,7 +581,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/main/java/shop/Row.java", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "java: an imported class is gone, others of its package stay",
         files: &[
             ("src/main/java/shop/model/Row.java", "package shop.model;\n\npublic class Row {}\n"),
@@ -615,7 +593,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/main/java/shop/model/Row.java", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "c#: a class that is constructed elsewhere",
         files: &[
             (
@@ -629,7 +607,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/Mailer.cs", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "c#: the base class in the same namespace is gone",
         files: &[
             ("Base.cs", "namespace Shop;\n\npublic abstract class Base { }\n"),
@@ -637,7 +615,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("Base.cs", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "c: an included header is gone",
         files: &[
             ("src/ring.h", "void push(int row);\n"),
@@ -645,7 +623,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("src/ring.h", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "ruby: a required file is gone",
         files: &[
             ("lib/app.rb", "require_relative 'app/version'\n\nmodule App\nend\n"),
@@ -653,7 +631,7 @@ const BROKEN: &[FreshChange] = &[
         ],
         change: &[("lib/app/version.rb", None)],
     },
-    FreshChange {
+    ReferenceCase {
         name: "php: an imported class is gone",
         files: &[
             ("composer.json", "{\"autoload\": {\"psr-4\": {\"App\\\\\": \"src/\"}}}"),
@@ -667,8 +645,8 @@ const BROKEN: &[FreshChange] = &[
     },
 ];
 
-const INNOCENT: &[FreshChange] = &[
-    FreshChange {
+const INNOCENT: &[ReferenceCase] = &[
+    ReferenceCase {
         name: "python: a function moves and its old module re-exports it",
         files: &[
             ("pkg/__init__.py", ""),
@@ -680,7 +658,7 @@ const INNOCENT: &[FreshChange] = &[
             ("pkg/old.py", Some("from pkg.new import load\n\n__all__ = [\"load\"]\n")),
         ],
     },
-    FreshChange {
+    ReferenceCase {
         name: "python: a name is defined in a branch",
         files: &[
             ("compat.py", "def quote(text):\n    return text\n"),
@@ -693,7 +671,7 @@ const INNOCENT: &[FreshChange] = &[
             ),
         )],
     },
-    FreshChange {
+    ReferenceCase {
         name: "typescript: a file becomes a directory with an index",
         files: &[
             ("src/store.ts", "export const a = 1;\n"),
@@ -705,7 +683,7 @@ const INNOCENT: &[FreshChange] = &[
             ("src/store/a.ts", Some("export const a = 1;\n")),
         ],
     },
-    FreshChange {
+    ReferenceCase {
         name: "javascript: the main file of the package, named by its directory",
         files: &[
             ("package.json", "{\"name\": \"web\", \"main\": \"web.js\"}"),
@@ -714,7 +692,7 @@ const INNOCENT: &[FreshChange] = &[
         ],
         change: &[("test/internals/a.test.js", Some("const web = require('../../');\n\nweb.start();\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "go: a function moves to another file of its package",
         files: &[
             ("go.mod", "module example.com/app\n\ngo 1.22\n"),
@@ -723,7 +701,7 @@ const INNOCENT: &[FreshChange] = &[
         ],
         change: &[("a.go", None), ("c.go", Some("package app\n\nfunc clamp(a int) int {\n\treturn a\n}\n"))],
     },
-    FreshChange {
+    ReferenceCase {
         name: "rust: a module file becomes a directory",
         files: &[
             ("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\n"),
@@ -736,7 +714,7 @@ const INNOCENT: &[FreshChange] = &[
             ("src/text/measure.rs", Some("pub fn width(text: &str) -> usize {\n    text.len()\n}\n")),
         ],
     },
-    FreshChange {
+    ReferenceCase {
         name: "java: a class moves to another source root",
         files: &[
             ("core/src/main/java/shop/Row.java", "package shop;\n\npublic class Row {}\n"),
@@ -750,7 +728,7 @@ const INNOCENT: &[FreshChange] = &[
             ("model/src/main/java/shop/Row.java", Some("package shop;\n\npublic class Row {}\n")),
         ],
     },
-    FreshChange {
+    ReferenceCase {
         name: "c#: a class becomes a record",
         files: &[
             ("Row.cs", "namespace Shop;\n\npublic class Row { }\n"),

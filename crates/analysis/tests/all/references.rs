@@ -6,10 +6,10 @@ use probity_analysis::{FindingFamily, compare};
 use std::collections::BTreeMap;
 
 /// A tree, and a change of it: files with their new text, or `None` for a file that is deleted.
-struct ReferenceCase {
-    name: &'static str,
-    files: &'static [(&'static str, &'static str)],
-    change: &'static [(&'static str, Option<&'static str>)],
+pub(crate) struct ReferenceCase {
+    pub(crate) name: &'static str,
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    pub(crate) change: &'static [(&'static str, Option<&'static str>)],
 }
 
 const fn case(
@@ -21,7 +21,7 @@ const fn case(
 }
 
 /// Returns the messages about references that dangle because of the change.
-fn dangling(case: &ReferenceCase) -> Vec<String> {
+pub(crate) fn dangling(case: &ReferenceCase) -> Vec<String> {
     let before: BTreeMap<&str, &str> = case.files.iter().copied().collect();
     let mut after = before.clone();
     for (path, text) in case.change {

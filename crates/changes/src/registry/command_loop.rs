@@ -38,7 +38,7 @@ pub(super) const MIN_INTENTS_TO_TIDY: usize = 100;
 const BEGUN_LIFE_TTL: Duration = Duration::from_secs(1);
 
 /// The turn of a process to append.
-struct Turn {
+struct AppendTurn {
     /// `None` if another process kept it too long, or the log moved.
     lock: Option<FileLock>,
     has_waited: bool,
@@ -249,23 +249,23 @@ impl IntentService {
     /// Waits for the turn to append. Unless `patient`, returns as soon as the log moves, to decide again: there may
     /// be nothing left to append, and a waiting release of the contended path must not queue behind the others. Also
     /// returns without it if another process keeps it too long, since the turn only spares contenders useless decisions.
-    fn take_turn(&self, path: &Path, patient: bool) -> Result<Turn, ServiceError> {
+    fn take_turn(&self, path: &Path, patient: bool) -> Result<AppendTurn, ServiceError> {
         let mut has_waited = false;
         let end = Instant::now() + TURN_LOCK_TIMEOUT;
         let mut pause = FIRST_TURN_POLL_INTERVAL;
         loop {
             match FileLock::poll(path) {
-                Ok(Some(lock)) => return Ok(Turn { lock: Some(lock), has_waited }),
+                Ok(Some(lock)) => return Ok(AppendTurn { lock: Some(lock), has_waited }),
                 Ok(None) => {}
                 // Appending is safe without the lock, only with more lost races.
-                Err(_) => return Ok(Turn { lock: None, has_waited }),
+                Err(_) => return Ok(AppendTurn { lock: None, has_waited }),
             }
             has_waited = true;
             std::thread::sleep(pause);
             pause = (pause * 2).min(MAX_TURN_POLL_INTERVAL);
             let has_moved = !patient && !self.is_shared && self.log.head()? != self.registry.head().seq.0;
             if has_moved || Instant::now() > end {
-                return Ok(Turn { lock: None, has_waited });
+                return Ok(AppendTurn { lock: None, has_waited });
             }
         }
     }

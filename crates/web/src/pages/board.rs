@@ -1,7 +1,7 @@
 //! The board: who is where, what needs a person, whose the uncommitted paths are.
 
 use super::{PageFrame, change_address, face, first_capital, plus_minus, time_ago, time_text};
-use crate::untrusted_text::{Sentence, Untrusted, attribute, glyph, path_text};
+use crate::untrusted_text::{SentenceWithCode, Untrusted, attribute, glyph, path_text};
 use maud::{Markup, html};
 use probity_api::review::{
     BoardAnswer, BoardLane, BoardNeed, DirtyPathClass, LanePath, LaneState, LogFeedLine, NeedKind, PathFate,
@@ -98,7 +98,7 @@ fn need_card(frame: &PageFrame, need: &BoardNeed) -> Markup {
         article class={ "need " (class) } {
             h3 { (glyph(symbol, "")) (title) @if let Some(since) = &need.since { (time_ago(since)) } }
             p {
-                b { (Untrusted(&need.who)) } " " (Sentence(&need.sentence))
+                b { (Untrusted(&need.who)) } " " (SentenceWithCode(&need.sentence))
                 @for (index, path) in need.paths.iter().take(2).enumerate() {
                     @if index > 0 { "," } " " code { (path.to_string()) }
                 }

@@ -5,7 +5,7 @@ use super::fence::fence;
 use super::findings::findings_sum;
 use super::{PageFrame, change_address, face, plus_minus, time_text};
 use crate::review_context::ReviewContext;
-use crate::untrusted_text::{Sentence, Untrusted, glyph};
+use crate::untrusted_text::{SentenceWithCode, Untrusted, glyph};
 use maud::{Markup, html};
 use probity_api::review::{
     ChangeReview, DecisionAction, DecisionOption, PathFate, ReviewState, ReviewedKind,
@@ -165,7 +165,7 @@ fn decision_bar(frame: &PageFrame, review: &ChangeReview) -> Markup {
     let (symbol, class, title, sentence) = state_words(review);
     html! {
         section class={ "decide " (class) "-edge" } aria-label="Decide" id="decide" {
-            div.say { b { (glyph(symbol, class)) (Untrusted(&title)) } span { (Sentence(&sentence)) } }
+            div.say { b { (glyph(symbol, class)) (Untrusted(&title)) } span { (SentenceWithCode(&sentence)) } }
             @for option in &review.options {
                 @if frame.read_only { code.cmd { (Untrusted(&option.command)) } } @else { (option_button(review, option)) }
             }

@@ -2,7 +2,7 @@
 
 use super::PageFrame;
 use super::merge::{HEADS_ADDRESS, document_merge_address, merge_address, short};
-use crate::untrusted_text::{Sentence, Untrusted, glyph};
+use crate::untrusted_text::{SentenceWithCode, Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{Markup, html};
 use probity_api::merge_audit::{MergeAuditAnswer, MergeFinding, MergeSurvivalAnswer};
@@ -136,7 +136,7 @@ pub(crate) fn preview(frame: &PageFrame, about: &PlacePreview, token: &str) -> M
             input type="hidden" name="shown" value=(about.shown);
             header { h2 { "What happens: " (about.label) } }
             div.body {
-                ul.effects { @for effect in &about.effects { li { (glyph("run", "in")) span { (Sentence(effect)) } } } }
+                ul.effects { @for effect in &about.effects { li { (glyph("run", "in")) span { (SentenceWithCode(effect)) } } } }
                 @if !about.is_void && !about.place.is_empty() { label { "Why (kept with the decision)" input type="text" name="why" required maxlength="2000"; } }
                 p.mid { "The same on the command line:" }
                 code.cmd tabindex="0" { (Untrusted(&about.command)) }
@@ -154,7 +154,7 @@ pub(crate) fn preview(frame: &PageFrame, about: &PlacePreview, token: &str) -> M
 fn decided(frame: &PageFrame, title: &str, effects: &[String], back: &str) -> Markup {
     let content = html! {
         div { p.crumb { a href="/merge" { "Lost intent" } } h1 { (title) } }
-        section.card id="decided" { ul.rows { @for effect in effects { li { (glyph("ok", "in")) span { (Sentence(effect)) } } } } }
+        section.card id="decided" { ul.rows { @for effect in effects { li { (glyph("ok", "in")) span { (SentenceWithCode(effect)) } } } } }
         p { a.btn.main href=(back) { "Back to the merge" } " " a.btn href="/merge" { "To all merges" } }
     };
     frame.page(title, content)

@@ -23,7 +23,7 @@ pub(crate) use symbols::sprite;
 
 use crate::assets::{ICON_ASSET, SCRIPT_ASSET, STYLE_ASSET};
 use crate::ui_state::{TreeSummary, UiState};
-use crate::untrusted_text::{Sentence, Untrusted, glyph};
+use crate::untrusted_text::{SentenceWithCode, Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{DOCTYPE, Markup, html};
 use probity_workspace::ServiceError;
@@ -213,7 +213,7 @@ pub(crate) fn refusal(frame: &PageFrame, fault: &ServiceError) -> Markup {
         div { p.crumb { a href="/board" { "Board" } } h1 { (title) } }
         div.notice.bad id="refusal" {
             (glyph(if is_late { "stale" } else { "no" }, "out"))
-            p { (Sentence(&fault.to_string())) " " code { (fault.code()) } br; span.mid { (Sentence(&fault.next_step())) } }
+            p { (SentenceWithCode(&fault.to_string())) " " code { (fault.code()) } br; span.mid { (SentenceWithCode(&fault.next_step())) } }
         }
         p { a.btn href="/board" { "To the board" } }
     };

@@ -1,7 +1,7 @@
 //! What a decision will do, before it is done; and what it did.
 
 use super::{PageFrame, change_address, first_capital, time_text};
-use crate::untrusted_text::{Sentence, Untrusted, glyph};
+use crate::untrusted_text::{SentenceWithCode, Untrusted, glyph};
 use maud::{Markup, html};
 use probity_api::review::{ChangeReview, DecisionAction, DecisionAnswer, DecisionOption, PathFate};
 
@@ -25,7 +25,7 @@ pub(crate) fn preview(
             input type="hidden" name="id" value=(id);
             header { h2 { "What happens: " (Untrusted(&option.label)) } }
             div.body {
-                ul.effects { @for effect in &option.effects { li { (glyph("run", "in")) span { (Sentence(effect)) } } } }
+                ul.effects { @for effect in &option.effects { li { (glyph("run", "in")) span { (SentenceWithCode(effect)) } } } }
                 (path_choice(review, option))
                 @if option.action == DecisionAction::Amend {
                     label { "What the scope gains, one pattern or path on each line"
@@ -82,7 +82,7 @@ pub(crate) fn decided(frame: &PageFrame, name: &str, answer: &DecisionAnswer) ->
         div { p.crumb { a href="/board" { "Board" } } h1 { (title) } }
         section.card id="decided" {
             header { (glyph(symbol, class)) h2 { (first_capital(answer.record.action.phrase())) } span.dim { "by " (Untrusted(&answer.record.by)) ", " (time_text(&answer.record.at)) } }
-            ul.rows { @for effect in &answer.effects { li { (glyph(symbol, class)) span { (Sentence(effect)) } } } }
+            ul.rows { @for effect in &answer.effects { li { (glyph(symbol, class)) span { (SentenceWithCode(effect)) } } } }
             p.quiet { "The log of the repository has the decision as " code { (answer.digest.to_string()) } "." }
         }
         p { a.btn.main href={ "/c/" (name) } { "Back to the change" } " " a.btn href="/board" { "To the board" } }

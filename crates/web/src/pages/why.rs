@@ -1,7 +1,7 @@
 //! Why a line is there: the line among its neighbors, and the chain from it to the log.
 
 use super::{PageFrame, change_address};
-use crate::untrusted_text::{Sentence, Untrusted, glyph};
+use crate::untrusted_text::{SentenceWithCode, Untrusted, glyph};
 use crate::url_text::encode;
 use maud::{Markup, html};
 use probity_api::review::{LineOriginAnswer, OriginKnowledge, OriginStep, OriginStepKind};
@@ -71,7 +71,7 @@ fn chain_step(step: &OriginStep) -> Markup {
             div {
                 p.q { (question(step.step)) }
                 p.a { @match &link { Some(link) => a href=(link) { (Untrusted(&step.answer)) }, None => (Untrusted(&step.answer)) } @if step.knowledge == OriginKnowledge::Unknown { span.sr { " (not known)" } } }
-                @if !step.detail.is_empty() { p.d { (Sentence(&step.detail)) } }
+                @if !step.detail.is_empty() { p.d { (SentenceWithCode(&step.detail)) } }
             }
         }
     }
