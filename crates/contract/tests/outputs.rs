@@ -2,7 +2,7 @@
 
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{
-    ChangeReview, NewFinding, github_annotations, github_summary, gitlab, junit,
+    NewFinding, VerdictSummary, github_annotations, github_summary, gitlab, junit,
 };
 use probity_contract::{CheckOutcome, CheckResult, ContractCheck, ContractReason, ContractStatus};
 use probity_paths::RepoPath;
@@ -27,8 +27,8 @@ fn finding(id: &str, at: &[u8], is_ours: bool, is_let_through: bool) -> NewFindi
     }
 }
 
-fn review() -> ChangeReview {
-    ChangeReview {
+fn review() -> VerdictSummary {
+    VerdictSummary {
         status: ContractStatus::Violated,
         reason: Some(ContractReason::StructuralRegressions),
         next_step: Some("fix the new findings"),

@@ -217,9 +217,6 @@ pub(crate) fn intent(workspace: &Workspace, id: &str) -> Result<ChangeReview, Se
         Some((score - delta, score))
     });
     Ok(ChangeReview {
-        change: intent.id.as_str().to_owned(),
-        kind: ReviewedKind::Intent,
-        title: intent.description.clone(),
         agent: Some(intent.owner.label.clone()),
         machine: Some(intent.owner.host.clone()),
         began_at: Some(format_time(intent.declared_at)),
@@ -236,13 +233,14 @@ pub(crate) fn intent(workspace: &Workspace, id: &str) -> Result<ChangeReview, Se
         findings: facts.as_ref().map(findings_of).unwrap_or_default(),
         findings_known: facts.as_ref().is_some_and(|facts| facts.health.score.is_some()),
         health,
-        bundle: None,
         checks: receipt.as_ref().map(receipt_checks).unwrap_or_default(),
-        log_index: None,
         decisions_cited: cited_items(workspace, &[intent.id.as_str()]),
-        options: Vec::new(),
         notes,
-        shown: Digest::of(b""),
+        ..ChangeReview::unjudged(
+            intent.id.as_str().to_owned(),
+            ReviewedKind::Intent,
+            intent.description.clone(),
+        )
     })
 }
 

@@ -2,8 +2,7 @@
 
 use crate::file_sides::{FileSides, commit_tree};
 use crate::run_review::path_row;
-use probity_api::review::{ChangeReview, PathFate, ReviewState, ReviewedKind};
-use probity_core::Digest;
+use probity_api::review::{ChangeReview, PathFate, ReviewedKind};
 use probity_core::text::count;
 use probity_evidence::ChangeKind;
 use probity_paths::RepoPath;
@@ -61,30 +60,9 @@ pub(crate) fn range(workspace: &Workspace, base: &str, head: &str) -> Result<Cha
     let title = caption.as_ref().map_or_else(|| "Commits".to_owned(), |caption| caption.subject.clone());
     let short = |id: &str| id.get(..8).unwrap_or(id).to_owned();
     Ok(ChangeReview {
-        change: format!("{base}..{head}"),
-        kind: ReviewedKind::Range,
-        title,
         agent: caption.map(|caption| caption.author),
-        machine: None,
-        began_at: None,
-        ended_at: None,
         base: Some(base.to_owned()),
-        state: ReviewState::Unjudged,
-        reasons: Vec::new(),
-        enforcement: None,
-        clauses: Vec::new(),
         paths,
-        amendments: Vec::new(),
-        gates: Vec::new(),
-        claims: Vec::new(),
-        findings: Vec::new(),
-        findings_known: false,
-        health: None,
-        bundle: None,
-        checks: Vec::new(),
-        log_index: None,
-        decisions_cited: Vec::new(),
-        options: Vec::new(),
         notes: vec![
             format!(
                 "{} {} from {} to {}",
@@ -98,6 +76,6 @@ pub(crate) fn range(workspace: &Workspace, base: &str, head: &str) -> Result<Cha
                 short(base)
             ),
         ],
-        shown: Digest::of(b""),
+        ..ChangeReview::unjudged(format!("{base}..{head}"), ReviewedKind::Range, title)
     })
 }

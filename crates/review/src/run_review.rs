@@ -137,15 +137,11 @@ pub(crate) fn finished_run(
     if n_lost > 0 {
         notes.push(format!("the content of {n_lost} paths is not kept here any more: only its digests are"));
     }
+    let title = command_words(manifest).unwrap_or_else(|| format!("run {}", manifest.run_id));
     let review = ChangeReview {
-        change: run.first_run_id.clone(),
-        kind: ReviewedKind::Run,
-        title: command_words(manifest).unwrap_or_else(|| format!("run {}", manifest.run_id)),
         agent: agent_name(manifest),
-        machine: None,
         began_at: manifest.details.started_at.clone(),
         ended_at: Some(manifest.created_at.clone()),
-        base: None,
         state: run_state(&run.stored, run.is_held, &chained),
         reasons: manifest.reasons().into_iter().map(reason_facts).collect(),
         enforcement: Some(manifest.details.enforcement.to_string()),
@@ -153,17 +149,12 @@ pub(crate) fn finished_run(
         paths,
         amendments: review_amendments(&manifest.amendments),
         gates: review_gates(manifest),
-        claims: Vec::new(),
-        findings: Vec::new(),
-        findings_known: false,
-        health: None,
         bundle: Some(manifest.run_id.clone()),
         checks,
         log_index: proof.map(|proof| proof.index),
         decisions_cited: cited_items(workspace, &[&run.first_run_id, &manifest.run_id]),
-        options: Vec::new(),
         notes,
-        shown: Digest::of(b""),
+        ..ChangeReview::unjudged(run.first_run_id.clone(), ReviewedKind::Run, title)
     };
     Ok((review, run))
 }
@@ -306,32 +297,15 @@ pub(crate) fn open_run(workspace: &Workspace, run_id: &str) -> Result<ChangeRevi
             "the run works in the tree itself, without a view of its own: what it changed is known when it ends".into(),
         ),
     }
+    let title = format!("Run {} goes on", probity_core::text::short_id(run_id));
     Ok(ChangeReview {
-        change: run_id.to_owned(),
-        kind: ReviewedKind::Run,
-        title: format!("Run {} goes on", probity_core::text::short_id(run_id)),
         agent,
-        machine: None,
         began_at: Some(run.since),
-        ended_at: None,
-        base: None,
         state: ReviewState::Editing,
-        reasons: Vec::new(),
-        enforcement: None,
         clauses: scope.clauses,
         paths: rows,
-        amendments: Vec::new(),
-        gates: Vec::new(),
-        claims: Vec::new(),
-        findings: Vec::new(),
-        findings_known: false,
-        health: None,
-        bundle: None,
-        checks: Vec::new(),
-        log_index: None,
         decisions_cited: cited_items(workspace, &[run_id]),
-        options: Vec::new(),
         notes,
-        shown: Digest::of(b""),
+        ..ChangeReview::unjudged(run_id.to_owned(), ReviewedKind::Run, title)
     })
 }

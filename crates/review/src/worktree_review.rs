@@ -5,9 +5,8 @@ use crate::file_sides::{FileSides, present_content};
 use crate::run_review::path_row;
 use crate::uncommitted_runs::uncommitted_runs;
 use probity_api::change::{DirtyGroup, IntentLine, StatusAnswer};
-use probity_api::review::{ChangeReview, PathFate, ReviewClause, ReviewPath, ReviewState, ReviewedKind};
+use probity_api::review::{ChangeReview, PathFate, ReviewClause, ReviewPath, ReviewedKind};
 use probity_changes::registry::{AgentLabel, Caller, CallerCredentials};
-use probity_core::Digest;
 use probity_core::text::count;
 use probity_evidence::ChangeKind;
 use probity_intents::ScopeEntry;
@@ -133,31 +132,10 @@ pub(crate) fn worktree(workspace: &Workspace) -> Result<ChangeReview, ServiceErr
         notes.push(format!("{} more are not listed", count(status.dirty.count - paths.len(), "path")));
     }
     Ok(ChangeReview {
-        change: "worktree".into(),
-        kind: ReviewedKind::Worktree,
-        title: "Uncommitted work".into(),
-        agent: None,
-        machine: None,
-        began_at: None,
-        ended_at: None,
         base: status.head,
-        state: ReviewState::Unjudged,
-        reasons: Vec::new(),
-        enforcement: None,
         clauses,
         paths,
-        amendments: Vec::new(),
-        gates: Vec::new(),
-        claims: Vec::new(),
-        findings: Vec::new(),
-        findings_known: false,
-        health: None,
-        bundle: None,
-        checks: Vec::new(),
-        log_index: None,
-        decisions_cited: Vec::new(),
-        options: Vec::new(),
         notes,
-        shown: Digest::of(b""),
+        ..ChangeReview::unjudged("worktree".into(), ReviewedKind::Worktree, "Uncommitted work".into())
     })
 }

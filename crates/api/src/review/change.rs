@@ -62,6 +62,38 @@ impl Answer for ChangeReview {
 }
 
 impl ChangeReview {
+    /// Returns the review of a change that nobody has judged and of which only the name is known so far.
+    pub fn unjudged(change: String, kind: ReviewedKind, title: String) -> Self {
+        Self {
+            change,
+            kind,
+            title,
+            agent: None,
+            machine: None,
+            began_at: None,
+            ended_at: None,
+            base: None,
+            state: ReviewState::Unjudged,
+            reasons: Vec::new(),
+            enforcement: None,
+            clauses: Vec::new(),
+            paths: Vec::new(),
+            amendments: Vec::new(),
+            gates: Vec::new(),
+            claims: Vec::new(),
+            findings: Vec::new(),
+            findings_known: false,
+            health: None,
+            bundle: None,
+            checks: Vec::new(),
+            log_index: None,
+            decisions_cited: Vec::new(),
+            options: Vec::new(),
+            notes: Vec::new(),
+            shown: Digest::of(b""),
+        }
+    }
+
     /// Counts the paths with this fate.
     pub fn n_with(&self, fate: PathFate) -> usize {
         self.paths.iter().filter(|path| path.fate == fate).count()

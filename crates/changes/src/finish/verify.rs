@@ -8,7 +8,7 @@ use probity_api::change::{
 };
 use probity_api::quality::FinishVerification;
 use probity_contract::claims::{ClaimVerdict, GateFact, GateOutcome};
-use probity_contract::outputs::{ChangeReview, NewFinding};
+use probity_contract::outputs::{NewFinding, VerdictSummary};
 use probity_contract::receipt::MAX_SHOWN_FINDINGS;
 use probity_contract::{DeltaVerdict, EvaluationOutcome, IntentState, PatchIntent};
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus};
@@ -172,14 +172,14 @@ impl FinishHandler<'_> {
     pub(super) fn verification(
         &self,
         verified: &judge::ContractResult,
-        review: &ChangeReview,
+        review: &VerdictSummary,
     ) -> FinishVerification {
         let is_summary = self.request.detail_level == DetailLevel::Summary;
         verified.patch_verdict(review).embedded(is_summary.then_some(MAX_SUMMARY_FINDINGS))
     }
 
     /// Returns the review for people, with the same number of findings as the document.
-    pub(super) fn review(&self, review: &ChangeReview) -> FinishReview {
+    pub(super) fn review(&self, review: &VerdictSummary) -> FinishReview {
         let is_summary = self.request.detail_level == DetailLevel::Summary;
         let shown = if is_summary { MAX_SUMMARY_FINDINGS } else { MAX_SHOWN_FINDINGS };
         let worse = review.findings.iter().take(shown).filter(|finding| finding.is_ours);

@@ -1,6 +1,6 @@
 //! GitHub: the summary of a job as Markdown, and workflow commands that annotate changed files.
 
-use super::{ChangeReview, NewFinding};
+use super::{NewFinding, VerdictSummary};
 use crate::claims::{GateFact, GateOutcome};
 use crate::markdown::health_change;
 use crate::profile::CheckResult;
@@ -15,7 +15,7 @@ const MAX_LISTED_ITEMS: usize = 20;
 const MAX_ANNOTATIONS: usize = 50;
 
 /// Renders the summary of a review, for `$GITHUB_STEP_SUMMARY` or a comment.
-pub fn github_summary(review: &ChangeReview) -> String {
+pub fn github_summary(review: &VerdictSummary) -> String {
     let mark = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => "✅",
         ContractStatus::Violated => "❌",
@@ -50,7 +50,7 @@ pub fn github_summary(review: &ChangeReview) -> String {
     page
 }
 
-fn facts(page: &mut String, review: &ChangeReview) {
+fn facts(page: &mut String, review: &VerdictSummary) {
     let health = match review.health {
         (Some(before), Some(after)) => health_change(before, after),
         _ => "not known".into(),
@@ -97,7 +97,7 @@ fn write_list<T>(page: &mut String, heading: &str, items: &[T], show: impl Fn(&T
 }
 
 /// Renders workflow commands that annotate new findings and undeclared files, one per line; the verdict comes first.
-pub fn github_annotations(review: &ChangeReview) -> String {
+pub fn github_annotations(review: &VerdictSummary) -> String {
     let mut lines = Vec::new();
     let level = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => "notice",

@@ -1,6 +1,6 @@
 //! GitLab: new findings as a code quality report.
 
-use super::{ChangeReview, NewFinding};
+use super::{NewFinding, VerdictSummary};
 use probity_core::Digest;
 use probity_policy::Severity;
 use serde::Serialize;
@@ -28,7 +28,7 @@ struct IssueLines {
 
 /// Renders the report, a JSON list. Findings without a file are omitted because GitLab rejects them; the
 /// other formats include them.
-pub fn gitlab(review: &ChangeReview) -> String {
+pub fn gitlab(review: &VerdictSummary) -> String {
     let findings = review.findings.iter().filter(|finding| finding.path.is_some()).map(issue);
     let scope = review.out_of_scope.iter().map(|path| CodeQualityIssue {
         check_name: "scope_violation",

@@ -1,12 +1,12 @@
 //! `JUnit`: every check and new finding as a test case, for services that read no other format.
 
-use super::{ChangeReview, NewFinding};
+use super::{NewFinding, VerdictSummary};
 use crate::claims::{CheckedClaim, ClaimVerdict, GateFact, GateOutcome};
 use crate::profile::{CheckOutcome, CheckResult};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 /// Renders the report. A check that does not apply is skipped, never passed (law 6).
-pub fn junit(review: &ChangeReview) -> String {
+pub fn junit(review: &VerdictSummary) -> String {
     let suites = [
         write_suite("checks", review.checks.iter().map(|result| of_check(*result, review))),
         write_suite("gates", review.gates.iter().map(of_gate)),
@@ -28,7 +28,7 @@ fn write_suite(name: &str, cases: impl Iterator<Item = TestCase>) -> TestSuite {
     suite
 }
 
-fn of_check(CheckResult { check, outcome }: CheckResult, review: &ChangeReview) -> TestCase {
+fn of_check(CheckResult { check, outcome }: CheckResult, review: &VerdictSummary) -> TestCase {
     let status = match outcome {
         CheckOutcome::Passed => TestCaseStatus::success(),
         CheckOutcome::Reported => skipped("reported, and not judged"),

@@ -1,4 +1,4 @@
-//! A review in the formats of CI services. Each is a pure function of a [`ChangeReview`].
+//! A review in the formats of CI services. Each is a pure function of a [`VerdictSummary`].
 //!
 //! * [`github_summary`], [`github_annotations`]: the page of a job, and annotations of the changed files.
 //! * [`finding_annotations`]: the same annotations for findings alone.
@@ -70,9 +70,9 @@ impl NewFinding {
     }
 }
 
-/// What a reviewer sees of a change.
+/// A verdict as a reviewer reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangeReview {
+pub struct VerdictSummary {
     /// The status that the caller acts on.
     pub status: ContractStatus,
     /// The reason, unless accepted.

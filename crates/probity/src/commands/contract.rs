@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use probity_api::ExitCode;
 use probity_api::merge_audit::MergeAuditRangeAnswer;
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
-use probity_contract::outputs::{self, ChangeReview};
+use probity_contract::outputs::{self, VerdictSummary};
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
 use probity_core::ReasonCode;
@@ -247,8 +247,8 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
         answer.merges = probity_merges::audit_since(workspace, base)?;
     }
     let forms = [
-        (&arguments.junit, outputs::junit as fn(&ChangeReview) -> String),
-        (&arguments.gitlab, outputs::gitlab as fn(&ChangeReview) -> String),
+        (&arguments.junit, outputs::junit as fn(&VerdictSummary) -> String),
+        (&arguments.gitlab, outputs::gitlab as fn(&VerdictSummary) -> String),
     ];
     for (file, form) in forms {
         write_file(file.as_deref(), || form(&review))?;
@@ -427,7 +427,7 @@ pub(crate) fn append_summary(page: &str) -> Result<(), ServiceError> {
 /// Maximum lines per list on a terminal.
 const MAX_LIST_LINES: usize = 12;
 
-pub(super) fn show(review: &ChangeReview, verified: &TreeVerification) {
+pub(super) fn show(review: &VerdictSummary, verified: &TreeVerification) {
     let word = review.status.label();
     let word = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => ui::good(word),
@@ -481,7 +481,7 @@ pub(super) fn show(review: &ChangeReview, verified: &TreeVerification) {
 }
 
 /// Formats the changes: declared paths first, the rest folded by directory.
-fn changed_lines(review: &ChangeReview, verified: &TreeVerification) -> Vec<String> {
+fn changed_lines(review: &VerdictSummary, verified: &TreeVerification) -> Vec<String> {
     let mark = |entry: &DeltaEntry| match (entry.before, entry.after) {
         (None, Some(_)) => ChangeMark::Added,
         (Some(_), None) => ChangeMark::Deleted,

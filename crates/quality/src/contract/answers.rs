@@ -10,7 +10,7 @@ use probity_api::quality::{
     PatchDetails, PatchFacts, PatchVerdict, VerdictWord,
 };
 use probity_contract::claims::{CheckedClaim, Claim};
-use probity_contract::outputs::ChangeReview;
+use probity_contract::outputs::VerdictSummary;
 use probity_contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_results, shown_findings};
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace};
@@ -22,7 +22,7 @@ const MAX_LISTED_SENTENCES: usize = 100;
 #[derive(Debug)]
 pub struct ContractVerification {
     pub answer: ContractVerifyAnswer,
-    pub review: ChangeReview,
+    pub review: VerdictSummary,
     pub verified: TreeVerification,
 }
 
@@ -77,7 +77,7 @@ pub fn budget_contract(
 }
 
 impl ContractResult {
-    pub fn patch_verdict(&self, review: &ChangeReview) -> PatchVerdict {
+    pub fn patch_verdict(&self, review: &VerdictSummary) -> PatchVerdict {
         let facts = self.verdict.facts();
         let checks =
             check_results(&self.verdict, &self.outcome.let_through, self.scope_check.as_ref(), &self.gates);

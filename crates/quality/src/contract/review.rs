@@ -5,17 +5,17 @@ use probity_analysis::FindingRegression;
 use probity_contract::ContractReason;
 use probity_contract::PatchEvaluation;
 use probity_contract::claims::ClaimVerdict;
-use probity_contract::outputs::{ChangeReview, NewFinding};
+use probity_contract::outputs::{NewFinding, VerdictSummary};
 use probity_contract::receipt::check_results;
 use probity_core::text::short_digest;
 use probity_paths::RepoPath;
 
 impl ContractResult {
-    pub fn review(&self) -> ChangeReview {
+    pub fn review(&self) -> VerdictSummary {
         let short = |run: &probity_contract::receipt::RunRef| short_digest(&run.run_id).to_owned();
         let health =
             |run: &Option<probity_contract::receipt::RunRef>| run.as_ref().and_then(|run| run.health);
-        ChangeReview {
+        VerdictSummary {
             status: self.outcome.status,
             reason: self.outcome.reason,
             next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
