@@ -195,3 +195,19 @@ fn retractions_of_the_third_round_are_in_force_no_more_often_than_before() {
 fn retractions_of_the_third_round_that_nobody_looked_at_are_scored() {
     score("retractions, third round, held out", &transcripts(THIRD_HELD_OUT), Differences::Hidden);
 }
+
+/// Written before the rules of their round were read, and split by a digest of the names.
+const FOURTH_TUNED: &[&str] = &[include_str!("../data/field/tuned/retractions_fourth.txt")];
+const FOURTH_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/retractions_fourth.txt")];
+
+#[test]
+fn retractions_of_the_fourth_round_are_in_force_no_more_often_than_before() {
+    let count = score("retractions, fourth round, tuned", &transcripts(FOURTH_TUNED), Differences::Shown);
+    assert!(count.still_in_force <= 21, "{}", count.still_in_force);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn retractions_of_the_fourth_round_that_nobody_looked_at_are_scored() {
+    score("retractions, fourth round, held out", &transcripts(FOURTH_HELD_OUT), Differences::Hidden);
+}

@@ -49,6 +49,10 @@ const FIELD_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/sessions.
 const THIRD_TUNED: &[&str] = &[include_str!("../data/field/tuned/sessions_third.txt")];
 const THIRD_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/sessions_third.txt")];
 
+/// Short turns of people, and reports of agents; written before the rules of their round were read.
+const FOURTH_TUNED: &[&str] = &[include_str!("../data/field/tuned/sessions_fourth.txt")];
+const FOURTH_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/sessions_fourth.txt")];
+
 #[test]
 fn transcripts_are_read_well() {
     let score = score("tuned", &transcripts(TUNED), Differences::Shown);
@@ -112,6 +116,18 @@ fn sessions_of_the_third_round_are_read_no_worse_than_before() {
 #[test]
 fn sessions_of_the_third_round_that_nobody_looked_at_are_scored() {
     score("third round, held out", &transcripts(THIRD_HELD_OUT), Differences::Hidden);
+}
+
+#[test]
+fn sessions_of_the_fourth_round_are_read_no_worse_than_before() {
+    let score = score("fourth round, tuned", &transcripts(FOURTH_TUNED), Differences::Shown);
+    assert_eq!(score.traps_taken, 0);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn sessions_of_the_fourth_round_that_nobody_looked_at_are_scored() {
+    score("fourth round, held out", &transcripts(FOURTH_HELD_OUT), Differences::Hidden);
 }
 
 #[test]
