@@ -3,14 +3,17 @@
 //! The targets are the items touched last, plus those that the turn itself adds. Items are found by the words they
 //! share with the claim; an ambiguous match targets nothing.
 
+mod choices;
+mod endings;
+mod known_item;
 mod reports;
 mod withdrawals;
 
 use super::claims::{RuleChange, TurnClaim};
 use super::retraction::without_conjunct;
-use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
+use known_item::KnownItem;
 use probity_prose::lexicon::is_among;
 use probity_prose::negation::denies;
 use probity_prose::normal_form::normal_form;
@@ -24,19 +27,6 @@ const MAX_KNOWN: usize = 512;
 
 /// The most log entries that are searched for them.
 const MAX_LOOK_BACK: usize = 8192;
-
-/// An item that a claim may be about. The newest comes last.
-struct KnownItem {
-    handle: String,
-    kind: ItemKind,
-    status: ItemStatus,
-    summary: String,
-    stems: BTreeSet<String>,
-    alternatives: Vec<String>,
-    is_revised: bool,
-    /// This turn added it.
-    is_new: bool,
-}
 
 pub(super) struct TargetResolver {
     known: Vec<KnownItem>,
@@ -411,118 +401,6 @@ impl TargetResolver {
         ))
     }
 
-    fn choose(&mut self, branch: usize, chosen: String, name: TargetName<'_>) -> DraftDelta {
-        self.known[branch].status = ItemStatus::Resolved;
-        let target = target_field(&self.known[branch].handle);
-        self.add(ItemKind::Decision, name, &chosen);
-        ("branch_resolved", vec![target, ("handle", name.handle().into()), ("chosen", chosen.into())])
-    }
-
-    /// Resolves the newest open choice by the rank of an alternative, or accepts the offer of that rank.
-    fn pick(&mut self, rank: usize, offer: Option<String>, name: TargetName<'_>) -> Option<DraftDelta> {
-        let is_choice = |known: &KnownItem| known.kind == ItemKind::Branch && known.is_live();
-        let branch =
-            self.known.iter().rposition(is_choice).filter(|&at| {
-                self.recent.is_empty() || self.recent.iter().any(|id| self.known[at].is_of(id))
-            });
-        match branch.and_then(|at| Some((at, self.known[at].alternatives.get(rank)?.clone()))) {
-            Some((at, chosen)) => Some(self.choose(at, chosen, name)),
-            None => self.draft(TurnClaim::decision(offer?), name),
-        }
-    }
-
-    /// Decides for all alternatives of the choice that the turns before left open.
-    fn choose_both(&mut self, name: TargetName<'_>) -> Option<DraftDelta> {
-        let is_choice = |known: &KnownItem| {
-            known.kind == ItemKind::Branch
-                && known.is_live()
-                && self.recent.iter().any(|id| known.is_of(id))
-                && known.alternatives.len() == 2
-        };
-        let branch = self.known.iter().rposition(is_choice)?;
-        let summary = self.known[branch].alternatives.join(" and ");
-        Some(self.create(ItemKind::Decision, name, summary, ConfidenceLevel::High))
-    }
-
-    /// Closes the tasks that were opened together last.
-    fn close_all(&mut self) -> Vec<DraftDelta> {
-        let is_open = |known: &KnownItem| known.kind == ItemKind::Task && known.is_live() && !known.is_new;
-        let Some(last) = self.known.iter().rposition(is_open) else { return Vec::new() };
-        let turn = self.known[last].turn().to_owned();
-        let mut closed = Vec::new();
-        for known in self.known.iter_mut().filter(|known| is_open(known) && known.turn() == turn) {
-            known.status = ItemStatus::Resolved;
-            closed.push(("task_closed", vec![target_field(&known.handle), ("resolution", "done".into())]));
-        }
-        closed
-    }
-
-    /// Closes tasks by their place in the last turn that listed enough of them.
-    fn close_ranks(&mut self, ranks: &[usize]) -> Vec<DraftDelta> {
-        let Some(&highest) = ranks.iter().max() else { return Vec::new() };
-        let is_task = |known: &KnownItem| known.kind == ItemKind::Task && !known.is_new;
-        let tasks: Vec<usize> = (0..self.known.len()).filter(|&at| is_task(&self.known[at])).collect();
-        let mut listed = tasks.chunk_by(|&one, &other| self.known[one].turn() == self.known[other].turn());
-        let Some(listed) = listed.rfind(|turn| turn.len() > highest.max(1)) else {
-            return Vec::new();
-        };
-        let meant: Vec<usize> = ranks.iter().map(|&rank| listed[rank]).collect();
-        let mut closed = Vec::new();
-        for at in meant {
-            let known = &mut self.known[at];
-            if known.is_live() {
-                known.status = ItemStatus::Resolved;
-                closed
-                    .push(("task_closed", vec![target_field(&known.handle), ("resolution", "done".into())]));
-            }
-        }
-        closed
-    }
-
-    /// Closes what one of the turns just before asked for: a bare "done" means all of it.
-    fn close_last_asked(&mut self) -> Vec<DraftDelta> {
-        let is_recent = |known: &KnownItem| self.recent.iter().take(2).any(|id| known.is_of(id));
-        let is_open = |known: &KnownItem| known.kind == ItemKind::Task && known.is_live() && !known.is_new;
-        let is_last_recent = self.known.iter().rev().find(|known| is_open(known)).is_some_and(is_recent);
-        if is_last_recent { self.close_all() } else { Vec::new() }
-    }
-
-    /// Returns the open choice that a few words answer: one of the newest, if the words cover at least half of exactly one
-    /// of its alternatives.
-    fn answered_choice(&self, text: &str) -> Option<(usize, String)> {
-        let said = stems(text);
-        let recent = self.known.iter().enumerate().rev().take(4);
-        let mut open = recent.filter(|(_, known)| known.kind == ItemKind::Branch && known.is_live());
-        let (at, branch) = open.next()?;
-        let is_meant = |alternative: &&String| {
-            let stems = stems(alternative);
-            let shared = stems.intersection(&said).count();
-            shared > 0 && (shared * 2 >= stems.len() || shared == said.len())
-        };
-        let mut named = branch.alternatives.iter().filter(is_meant);
-        let chosen = named.next()?;
-        named.next().is_none().then(|| (at, chosen.clone()))
-    }
-
-    /// Returns an open choice if the decision names exactly one of its alternatives.
-    fn open_choice(&self, summary: &str) -> Option<(usize, String)> {
-        if denies(summary) {
-            return None;
-        }
-        let said = stems(summary);
-        self.known.iter().enumerate().rev().find_map(|(at, known)| {
-            if known.kind != ItemKind::Branch || !known.is_live() {
-                return None;
-            }
-            let mut named = known.alternatives.iter().filter(|alternative| {
-                let stems = stems(alternative);
-                !stems.is_empty() && stems.is_subset(&said)
-            });
-            let chosen = named.next()?;
-            named.next().is_none().then(|| (at, chosen.clone()))
-        })
-    }
-
     /// Returns the decision with most words in common; failing that, the one the turn just mentioned, or the last.
     fn decision_to_revise(&self, summary: &str) -> Option<usize> {
         let is_decision = |known: &KnownItem| known.kind == ItemKind::Decision && known.is_live();
@@ -538,39 +416,6 @@ impl TargetResolver {
             let last = self.known.iter().rposition(KnownItem::is_live_constraint)?;
             (self.known.len() - last <= 6).then_some(last)
         })
-    }
-
-    /// Closes the goal, if there is exactly one.
-    fn reach(&mut self) -> Option<DraftDelta> {
-        let mut goals = self.known.iter_mut().filter(|known| known.kind == ItemKind::Goal && known.is_live());
-        let goal = goals.next()?;
-        if goals.next().is_some() {
-            return None;
-        }
-        goal.status = ItemStatus::Resolved;
-        Some(("goal_closed", vec![target_field(&goal.handle), ("resolution", "reached".into())]))
-    }
-
-    fn close(&mut self, about: &str) -> Option<DraftDelta> {
-        let is_open =
-            |known: &KnownItem| matches!(known.kind, ItemKind::Task | ItemKind::Goal) && known.is_live();
-        let target = if about.is_empty() { self.only_open_task()? } else { self.best(about, is_open)? };
-        let known = &mut self.known[target];
-        known.status = ItemStatus::Resolved;
-        let delta = if known.kind == ItemKind::Task { "task_closed" } else { "goal_closed" };
-        let resolution = if about.is_empty() { "done" } else { about };
-        Some((delta, vec![target_field(&known.handle), ("resolution", resolution.into())]))
-    }
-
-    /// Returns the task that "done" alone means: the only open one, or the only one that was opened in the turns just before.
-    fn only_open_task(&self) -> Option<usize> {
-        let is_open = |known: &KnownItem| known.kind == ItemKind::Task && known.is_live();
-        let mut open = self.known.iter().enumerate().filter(|(_, known)| is_open(known)).map(|(at, _)| at);
-        let last = open.next_back()?;
-        let Some(before) = open.next_back() else { return Some(last) };
-        let turn = self.known[last].turn();
-        let is_recent = self.recent.iter().any(|id| id == turn);
-        (is_recent && !self.known[before].is_of(turn)).then_some(last)
     }
 
     fn fact(
@@ -617,18 +462,6 @@ impl TargetResolver {
         }
     }
 
-    fn reopen(&mut self, about: &str, reason: String, name: TargetName<'_>) -> Option<DraftDelta> {
-        let target =
-            self.best(about, |known| known.kind == ItemKind::Task && known.status == ItemStatus::Resolved)?;
-        let (handle, summary) = (self.known[target].handle.clone(), self.known[target].summary.clone());
-        self.known[target].status = ItemStatus::Superseded;
-        self.add(ItemKind::Task, name, &summary);
-        Some((
-            "task_reopened",
-            vec![target_field(&handle), ("handle", name.handle().into()), ("reason", reason.into())],
-        ))
-    }
-
     /// Returns the item that shares most words with `about`: at least half of those of the shorter text. The newest
     /// wins.
     fn best(&self, about: &str, fits: impl Fn(&KnownItem) -> bool) -> Option<usize> {
@@ -645,47 +478,6 @@ impl TargetResolver {
 
 fn target_field(handle: &str) -> (&'static str, Value) {
     ("target", handle.into())
-}
-
-impl KnownItem {
-    fn of(ledger: &Ledger, item: ItemId) -> Self {
-        let record = ledger.record(item);
-        // A task that was reopened cannot be reopened again.
-        let is_spent = record.superseded_by.is_some();
-        Self {
-            handle: ledger.handle(item).to_owned(),
-            kind: record.kind,
-            status: if is_spent { ItemStatus::Superseded } else { record.status },
-            summary: ledger.summary(item).to_owned(),
-            stems: stems(ledger.summary(item)),
-            alternatives: ledger.alternatives(item).map(str::to_owned).collect(),
-            is_revised: ledger.version(item).seq != record.created,
-            is_new: false,
-        }
-    }
-
-    fn is_live(&self) -> bool {
-        self.status.is_live()
-    }
-
-    /// Returns the turn that the rules took the item from: the front part of its handle.
-    fn turn(&self) -> &str {
-        self.handle.rsplit_once('.').map_or("", |(turn, _)| turn)
-    }
-
-    fn is_of(&self, turn: &str) -> bool {
-        self.turn() == turn
-    }
-
-    fn is_live_constraint(&self) -> bool {
-        self.kind == ItemKind::Constraint && self.is_live()
-    }
-
-    fn reword(&mut self, summary: &str) {
-        summary.clone_into(&mut self.summary);
-        self.stems = stems(summary);
-        self.is_revised = true;
-    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::super::dialog::{DialogOffer, OfferKind, OfferOrigin};
 use super::{RuleReader, is_whole};
-use probity_prose::lexicon::{self as lx, WordClass, contains, is_among, strip};
+use probity_prose::lexicon::{self as lx, WordClass, contains, is_among, position_of, strip};
 use probity_prose::stems::stems;
-use probity_prose::words::Word;
+use probity_prose::words::{Word, strip_openers};
 
 /// The most words of an answer that only names what it chooses.
 const MAX_CHOICE_WORDS: usize = 6;
@@ -203,6 +203,63 @@ impl RuleReader<'_> {
 
     fn is_about_past(&self) -> bool {
         self.has("was | were | had | did | tested | checked | measured | since | currently | yesterday | last week | so far")
+    }
+
+    /// The first words of a sentence name what is chosen: "JWTs, everybody does that".
+    pub(super) fn short_answer(&self, words: &[Word]) -> Option<TurnClaim> {
+        let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
+        let mut name = &words[..end];
+        while let [rest @ .., last] = name
+            && !rest.is_empty()
+            && is_among("obviously | definitely | please | then | clearly | certainly | though", &last.lower)
+        {
+            name = rest;
+        }
+        let is_refusal = strip(name, lx::WITHDRAWAL | lx::REFUSAL).is_some()
+            || strip(name, "skip | drop | without | not | cut | exclude").is_some();
+        let is_answer = self.role == Role::User
+            && name.len() <= 4
+            && !is_refusal
+            && !name.iter().any(|word| is_among(lx::NEGATION | lx::NO | lx::AUXILIARY, &word.lower));
+        is_answer.then(|| TurnClaim::Answer(self.said(name)))
+    }
+
+    /// "Scratch the label selector", "CSV is out": of two ways, the other one is left.
+    pub(super) fn ruled_out(&self, words: &[Word]) -> Option<TurnClaim> {
+        let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
+        let name = &words[..end];
+        let out = strip(name, lx::WITHDRAWAL)
+            .or_else(|| strip(name, "drop | skip | not | no"))
+            .or_else(|| position_of(name, "is out | are out | is ruled out").map(|at| &name[..at]))?;
+        (self.role == Role::User && (1..=4).contains(&out.len())).then(|| TurnClaim::RuleOut(self.slice(out)))
+    }
+
+    /// "Several, accounting wants single lines": the reason behind an answer does not make it somebody else's.
+    pub(super) fn answer_with_reason(&self) -> Option<TurnClaim> {
+        if self.role != Role::User
+            || self.sentence.is_question
+            || self.modality.is_asserted()
+            || !self.context.is_asked
+        {
+            return None;
+        }
+        let words = strip_openers(&self.sentence.words);
+        let end = words.iter().take(3).position(|word| word.paused)? + 1;
+        let name = words.get(..end).filter(|name| name.len() < words.len())?;
+        let is_plain = |word: &Word| {
+            !is_among(
+                lx::NEGATION | lx::NO | lx::AUXILIARY | lx::HEDGE | lx::FILLER | lx::ACCEPTANCE | lx::PRONOUN,
+                &word.lower,
+            ) && !is_among("if | when | what | why | how | who | i | we | you | maybe", &word.lower)
+        };
+        name.iter().all(is_plain).then(|| TurnClaim::Answer(self.said(name)))
+    }
+
+    /// A few words from the user may answer an open question.
+    pub(super) fn answer(&self, words: &[Word]) -> Option<TurnClaim> {
+        let is_answer =
+            self.role == Role::User && words.len() <= 12 && !self.has("not | no | never | neither");
+        is_answer.then(|| TurnClaim::Answer(self.said(words)))
     }
 
     fn decided_on(&self, name: &[Word]) -> TurnClaim {

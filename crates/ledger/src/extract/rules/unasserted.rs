@@ -4,7 +4,7 @@ use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::super::dialog::{is_conclusion, offer_of};
 use super::RuleReader;
-use super::commitments::is_bound_alone;
+use super::constraints::is_bound_alone;
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, contains, is_among, position_after, strip};
 use probity_prose::modality::Modality;

@@ -4,7 +4,7 @@ use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::super::dialog::is_pronoun_only;
 use super::{RuleReader, is_order};
-use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
+use probity_prose::lexicon::{self as lx, contains, is_among, position_of, strip};
 use probity_prose::words::Word;
 
 impl RuleReader<'_> {
@@ -61,7 +61,7 @@ impl RuleReader<'_> {
         let is_bare = willed.is_none()
             && self.role == Role::User
             && words.len() > 2
-            && super::begins_order(said)
+            && super::clauses::begins_order(said)
             && strip(said, lx::DECISION_VERB).is_none()
             && strip(said, "ignore | compute | let | hate | wish | mind | forget | remember | see").is_none();
         let is_bare = is_bare || willed.is_none() && self.is_bare_order(said);
@@ -113,35 +113,6 @@ impl RuleReader<'_> {
             self.role == Role::User && (is_one || summary.contains(' ') && is_pronoun_only(summary))
         });
         antecedent.map_or_else(|| summary.to_owned(), |before| format!("{summary}: {before}"))
-    }
-
-    pub(super) fn withdrawal(&self, all: &[Word], words: &[Word]) -> Option<TurnClaim> {
-        let bare = [
-            "scratch that",
-            "never mind",
-            "nevermind",
-            "forget it",
-            "forget that",
-            "i take that back",
-            "strike that",
-        ];
-        if bare.iter().any(|phrase| strip(all, *phrase).is_some_and(<[Word]>::is_empty)) {
-            return Some(TurnClaim::Withdraw(String::new()));
-        }
-        if let Some(rest) = strip(words, lx::WITHDRAWAL).or_else(|| strip(all, "never mind")) {
-            // A reason follows the pause.
-            let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
-            return (!about.is_empty()).then(|| TurnClaim::Withdraw(self.said(about)));
-        }
-        let near = &words[..words.len().min(7)];
-        if let Some(at) = position_after(near, "decided against | voted against | rejected | vetoed") {
-            let rest = &words[at..];
-            let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
-            return (!about.is_empty() && self.role == Role::User)
-                .then(|| TurnClaim::Withdraw(self.said(about)));
-        }
-        let at = position_of(words, lx::OBSOLETE)?;
-        (at > 0).then(|| TurnClaim::Withdraw(self.slice(&words[..at])))
     }
 
     /// "1 and 2 are finished".
