@@ -43,6 +43,11 @@ impl Modality {
         self == Self::default()
     }
 
+    /// Returns whether somebody else is reported to say or want it, and nothing else keeps it from being asserted.
+    pub fn is_only_reported(self) -> bool {
+        self == Self { is_reported: true, ..Self::default() }
+    }
+
     /// Returns whether the author offers it as a guess or an idea.
     pub fn is_guess(self) -> bool {
         self == Self { is_hedged: true, ..Self::default() }

@@ -121,7 +121,11 @@ fn is_end(line: &str, at: usize, c: char, semicolon: SemicolonRole) -> bool {
         && (starts_small || !word.eq_ignore_ascii_case("etc"));
     // "am 3. mai" goes on; "around 2. find out why" and "version 8. i think" do not.
     let next_word = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
-    let begins_anew = class_of(next_word).is(lexicon::FIRST_PERSON | lexicon::DETERMINER | lexicon::VERB);
+    let begins_anew = class_of(next_word).is(lexicon::FIRST_PERSON
+        | lexicon::DETERMINER
+        | lexicon::VERB
+        | lexicon::FILLER
+        | lexicon::NO);
     let is_number = c == '.'
         && (1..=2).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_digit())

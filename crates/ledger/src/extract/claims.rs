@@ -47,6 +47,8 @@ pub(super) enum TurnClaim {
         rank: usize,
         summary: Option<String>,
     },
+    /// The other one of two alternatives, of which one was chosen.
+    PickOther,
     /// An alternative of the open choice is not wanted.
     RuleOut(String),
     /// Both alternatives of the open choice.
@@ -67,6 +69,8 @@ pub(super) enum TurnClaim {
     SetValue(String),
     /// The limit of what was said last: "then 250 kB is the limit".
     SetBound(String),
+    /// The day or date that now holds for what had another one: "the customer moved it, we have until Monday".
+    NewDate(String),
     /// Something takes the place of something that was said before: "30 days, not 90".
     Contrast {
         new: String,
@@ -90,6 +94,13 @@ pub(super) enum TurnClaim {
     },
     /// What was found or supposed is wrong; the text names it.
     Refute(String),
+    /// Somebody still needs something, so it is not to be removed; the text says what is needed.
+    StillNeeded {
+        about: String,
+        summary: String,
+    },
+    /// What the turn before stated is not so.
+    DenyLast,
     /// What the turn before called done happens again.
     Relapse,
     /// Another name than the one that was said: "sorry, I meant the other one".

@@ -49,6 +49,8 @@ pub(super) struct DialogContext {
     pub(super) offers: Vec<DialogOffer>,
     /// The items of its last list.
     pub(super) listed: Vec<String>,
+    /// The questions in its last list, by their place.
+    pub(super) questions: Vec<String>,
     pub(super) offer_origin: OfferOrigin,
     /// Whether it ended with a question.
     pub(super) is_asked: bool,
@@ -87,6 +89,7 @@ impl DialogContext {
             }
             if context.listed.is_empty() && earlier.role != turn.role {
                 context.listed = left.listed;
+                context.questions = left.questions;
             }
             if is_first {
                 context.last_said = left.last_said;
@@ -108,6 +111,8 @@ fn read(turn: &Turn<'_>) -> DialogContext {
         let (sentences, _) = sentences_of(turn.text, &block);
         if matches!(block.form, BlockForm::Item | BlockForm::CheckBox { .. }) {
             left.listed.extend(sentences.first().map(|sentence| sentence.text.clone()));
+            let asked = sentences.iter().find(|sentence| sentence.is_question);
+            left.questions.extend(asked.map(|sentence| sentence.text.clone()));
         }
         if let (Some(first), true) = (sentences.first(), is_proposal(&block)) {
             let summary = capitalized(&first.text, strip_openers(&first.words));

@@ -18,6 +18,7 @@ mod topics;
 
 use crate::ledger::Ledger;
 use dialog::DialogContext;
+use probity_prose::markdown::BlockForm;
 use probity_prose::modality::doubts_what_came_before;
 use probity_prose::sentences::Sentence;
 use rules::ReadSentence;
@@ -73,10 +74,16 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
     }
     let context = DialogContext::of(before, turn);
     let (mut read, n_too_long) = read_turn(turn, &context);
+    retraction::correct_by_asterisk(turn, &mut read);
     retraction::take_back(&mut read, context.is_asked);
     let mut targets = TargetResolver::of(ledger, &context.recent, &context.of_others);
     let mut found = Vec::new();
     let mut finding = None;
+    let ended = read
+        .iter()
+        .take(MAX_SENTENCES_TO_AN_END)
+        .find(|read| turn.role == Role::Assistant && rules::ends_work(&read.sentence))
+        .map(|read| (read.sentence.text.clone(), read.sentence.range.clone()));
     for ReadSentence { sentence, claims, .. } in read {
         for readings in claims {
             let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
@@ -95,6 +102,13 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
         }
         targets.hear(&sentence.text);
     }
+    if let Some((sentence, range)) = ended.filter(|_| !closes(&found)) {
+        let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
+        let closed = targets.close_only_asked(&sentence, name, &range);
+        found.extend(
+            closed.into_iter().map(|candidate| ExtractedCandidate { candidate, sentence: sentence.clone() }),
+        );
+    }
     if let Some((sentence, range)) = finding.filter(|_| turn.role == Role::Assistant) {
         let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
         let closed = targets.close_investigation(&sentence, name, &range);
@@ -105,11 +119,19 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
     TurnExtraction { found, n_too_long }
 }
 
+/// How far into a turn its report of finished work begins.
+const MAX_SENTENCES_TO_AN_END: usize = 2;
+
+fn closes(found: &[ExtractedCandidate]) -> bool {
+    found.iter().any(|found| found.candidate["kind"] == "task_closed")
+}
+
 /// Returns the sentences of a turn with what each claims, and the number of those that are too long to be read.
 fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, usize) {
     let mut n_too_long = 0;
     let mut read = Vec::new();
     let is_user = turn.role == Role::User;
+    let mut n_items = 0;
     for block in options::gather(turn.text, topics::blocks(turn.text)) {
         let (mut sentences, n_long) = sentences::sentences_of(turn.text, &block);
         n_too_long += n_long;
@@ -120,8 +142,20 @@ fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, us
             read.push(ReadSentence { sentence: sentences.swap_remove(0), claims, is_user });
             continue;
         }
+        let is_item = block.form == BlockForm::Item;
+        let is_answer = is_user && is_item && context.questions.get(n_items).is_some();
+        n_items += usize::from(is_item);
         let claims: Vec<_> = (0..sentences.len())
             .map(|at| {
+                if let Some(branch) =
+                    sentences.get(at + 1).and_then(|next| rules::asked_choice(&sentences[at], next))
+                {
+                    return vec![vec![branch]];
+                }
+                let answer = || rules::numbered_answer(&sentences[at], context);
+                if let Some(claims) = (is_answer && at == 0).then(answer).flatten() {
+                    return claims;
+                }
                 let doubt = rules::SentenceDoubt {
                     by_next: sentences.get(at + 1).is_some_and(doubts_what_came_before),
                     by_previous: at > 0 && rules::is_idea(&sentences[at - 1]),

@@ -43,8 +43,23 @@ fn head(text: &str, block: &TopicBlock) -> Option<String> {
     block.lines.first().and_then(|line| short(&text[line.clone()]))
 }
 
+/// "A: a nightly job", "Option B - a trigger": the letter only counts.
+fn without_letter(line: &str) -> &str {
+    let bare = line.trim_start_matches(['*', ' ']);
+    let bare = ["Option ", "option ", "Plan ", "Variant "]
+        .iter()
+        .find_map(|word| bare.strip_prefix(word))
+        .unwrap_or(bare);
+    let mut chars = bare.chars();
+    let is_letter = chars.next().is_some_and(char::is_alphanumeric);
+    let rest = chars.as_str().trim_start_matches('*');
+    let behind = [":", ")", ".", " -", " —", " –"].iter().find_map(|mark| rest.strip_prefix(mark));
+    behind.filter(|_| is_letter).map_or(line, |behind| behind.trim_start_matches(['*', ' ']))
+}
+
 /// Returns the name of an option: the words before its explanation.
 fn short(line: &str) -> Option<String> {
+    let line = without_letter(line);
     let ends = [": ", " - ", " — ", " – ", " (", ", ", ". "];
     let end = ends.iter().filter_map(|mark| line.find(mark)).min().unwrap_or(line.len());
     let name = line[..end].trim_matches(|c: char| !(c.is_alphanumeric() || c == '+' || c == '#')).to_owned();

@@ -90,12 +90,19 @@ impl TargetResolver {
             TurnClaim::Lift { about, summary, answers } => self.lift(&about, summary, answers, name),
             TurnClaim::Keep { about, summary } => self.keep(&about, summary, name),
             TurnClaim::Refute(about) => self.refute(&about).into_iter().collect(),
+            TurnClaim::WithdrawRecent => self.withdraw_recent(),
             TurnClaim::Relapse => self.relapse().into_iter().collect(),
+            TurnClaim::DenyLast => self.deny_last().into_iter().collect(),
+            TurnClaim::StillNeeded { about, summary } => self.still_needed(&about, summary, name),
             TurnClaim::Meant(new) => match self.misnamed(&new) {
                 Some(old) => self.put_in_place_of(&new, &old, name),
                 None => Vec::new(),
             },
             TurnClaim::Contrast { new, old } => self.put_in_place_of(&new, &old, name),
+            TurnClaim::NewDate(day) => match self.earlier_day(&day) {
+                Some(old) => self.put_in_place_of(&day, &old, name),
+                None => Vec::new(),
+            },
             claim => self.drafts(claim, name),
         };
         self.forget_oldest();
@@ -177,7 +184,7 @@ impl TargetResolver {
         }
         if let TurnClaim::Decision { summary, revises: true, .. } = &claim
             && self.decision_to_revise(summary).is_none()
-            && let Some(at) = self.earlier_target(summary)
+            && let Some(at) = self.earlier_target(summary).filter(|&at| self.known[at].kind != ItemKind::Goal)
             && self.is_other_way(at, summary)
         {
             let meant = self.known[at].stems.clone();
@@ -246,17 +253,10 @@ impl TargetResolver {
                 ))
             }
             TurnClaim::Withdraw(about) => self.withdraw(&about),
-            TurnClaim::WithdrawRecent => {
-                let last = self.recent.first()?.clone();
-                let is_plan = |known: &KnownItem| {
-                    matches!(known.kind, ItemKind::Task | ItemKind::Decision) && known.is_of(&last)
-                };
-                let at = self.recent_item(is_plan)?;
-                Some(self.supersede(at, "declined"))
-            }
             TurnClaim::SetValue(value) => self.set_value(&value, false),
             TurnClaim::SetBound(value) => self.set_value(&value, true),
             TurnClaim::ChooseBoth => self.choose_both(name),
+            TurnClaim::PickOther => self.pick_other(),
             TurnClaim::RuleOut(text) => {
                 let (branch, refused) = self.answered_choice(&text)?;
                 let left = self.known[branch].alternatives.iter().filter(|other| **other != refused);
@@ -269,10 +269,14 @@ impl TargetResolver {
             | TurnClaim::AskedWorkDone
             | TurnClaim::DoneRanks(_)
             | TurnClaim::Contrast { .. }
+            | TurnClaim::NewDate(_)
             | TurnClaim::Lift { .. }
             | TurnClaim::Keep { .. }
             | TurnClaim::Refute(_)
+            | TurnClaim::WithdrawRecent
             | TurnClaim::Relapse
+            | TurnClaim::DenyLast
+            | TurnClaim::StillNeeded { .. }
             | TurnClaim::Meant(_) => None,
             TurnClaim::DropTask(about) => {
                 let said = stems(&about);
@@ -303,7 +307,10 @@ impl TargetResolver {
                 Some(self.supersede(at, &about))
             }
             TurnClaim::Accept { summary, is_task: true } => self.draft(TurnClaim::Task(summary), name),
-            TurnClaim::Accept { summary, is_task: false } => self.draft(TurnClaim::decision(summary), name),
+            TurnClaim::Accept { summary, is_task: false } => match self.recommended(&summary) {
+                Some((branch, chosen)) => Some(self.choose(branch, chosen, name)),
+                None => self.draft(TurnClaim::decision(summary), name),
+            },
             TurnClaim::Pick { rank, summary } => self.pick(rank, summary, name),
             TurnClaim::Report(text) => self.close_by_report(&text),
             TurnClaim::Reopen { about, reason } => self.reopen(&about, reason, name),
@@ -442,7 +449,7 @@ impl TargetResolver {
         let wrong = if corrects {
             self.best(&summary, |known| known.kind == ItemKind::Fact && known.is_live())
         } else {
-            None
+            self.with_another_figure(&summary).or_else(|| self.with_another_cause(&summary))
         };
         match wrong.filter(|&wrong| normal_form(&self.known[wrong].summary) != normal_form(&summary)) {
             Some(wrong) => {
@@ -462,6 +469,44 @@ impl TargetResolver {
         }
     }
 
+    /// Returns the fact of an earlier turn that says the same of the same subject with another figure: "staging runs Postgres 12".
+    fn with_another_figure(&self, summary: &str) -> Option<usize> {
+        let is_figure = |stem: &&String| stem.starts_with(|c: char| c.is_ascii_digit());
+        let split = |all: &BTreeSet<String>| -> (BTreeSet<String>, BTreeSet<String>) {
+            (
+                all.iter().filter(is_figure).cloned().collect(),
+                all.iter().filter(|it| !is_figure(it)).cloned().collect(),
+            )
+        };
+        let (figures, words) = split(&stems(summary));
+        if figures.len() != 1 || words.len() < 2 {
+            return None;
+        }
+        let is_same = |known: &KnownItem| {
+            let (others, said) = split(&known.stems);
+            known.kind == ItemKind::Fact
+                && known.is_live()
+                && !known.is_new
+                && others.len() == 1
+                && others != figures
+                && said == words
+        };
+        self.known.iter().rposition(is_same)
+    }
+
+    /// Returns the fact of an earlier turn that gives another cause of the same: "the crash is caused by the parser".
+    fn with_another_cause(&self, summary: &str) -> Option<usize> {
+        let (effect, cause) = cause_in(summary)?;
+        let is_same = |known: &KnownItem| {
+            let other = cause_in(&known.summary);
+            known.kind == ItemKind::Fact
+                && known.is_live()
+                && !known.is_new
+                && other.is_some_and(|(same, other)| same == effect && other != cause)
+        };
+        self.known.iter().rposition(is_same)
+    }
+
     /// Returns the item that shares most words with `about`: at least half of those of the shorter text. The newest
     /// wins.
     fn best(&self, about: &str, fits: impl Fn(&KnownItem) -> bool) -> Option<usize> {
@@ -474,6 +519,25 @@ impl TargetResolver {
         let scored = self.known.iter().enumerate().filter(|(_, known)| fits(known));
         scored.filter_map(|(at, known)| score(known).map(|score| (score, at))).max().map(|(_, at)| at)
     }
+}
+
+/// Returns the subjects of an effect and those of its cause.
+fn cause_in(text: &str) -> Option<(BTreeSet<String>, BTreeSet<String>)> {
+    const CAUSES: &[&str] = &[
+        " comes from ",
+        " come from ",
+        " came from ",
+        " is caused by ",
+        " are caused by ",
+        " was caused by ",
+        " is due to ",
+        " are due to ",
+        " was due to ",
+        " stems from ",
+    ];
+    let (effect, cause) = CAUSES.iter().find_map(|words| text.split_once(words))?;
+    let (effect, cause) = (stems(effect), stems(cause));
+    (!effect.is_empty() && !cause.is_empty()).then_some((effect, cause))
 }
 
 fn target_field(handle: &str) -> (&'static str, Value) {

@@ -77,7 +77,7 @@ fn transcripts_written_when_the_rules_were_done_are_read_well_enough() {
 #[test]
 fn sessions_of_an_independent_hand_are_read_no_worse_than_before() {
     let score = score("independent, tuned", &transcripts(INDEPENDENT_TUNED), Differences::Shown);
-    assert!(score.deltas.recall() >= 60, "{}", score.deltas);
+    assert!(score.deltas.recall() >= 61, "{}", score.deltas);
     assert!(score.deltas.precision() >= 73, "{}", score.deltas);
     assert!(score.state.recall() >= 58, "{}", score.state);
     assert!(score.state.precision() >= 67, "{}", score.state);
@@ -107,8 +107,8 @@ fn sessions_in_the_styles_of_agents_that_nobody_looked_at_are_scored() {
 #[test]
 fn sessions_of_the_third_round_are_read_no_worse_than_before() {
     let score = score("third round, tuned", &transcripts(THIRD_TUNED), Differences::Shown);
-    assert!(score.deltas.recall() >= 62, "{}", score.deltas);
-    assert!(score.deltas.precision() >= 82, "{}", score.deltas);
+    assert!(score.deltas.recall() >= 65, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 83, "{}", score.deltas);
     assert_eq!(score.traps_taken, 0);
 }
 
@@ -121,6 +121,8 @@ fn sessions_of_the_third_round_that_nobody_looked_at_are_scored() {
 #[test]
 fn sessions_of_the_fourth_round_are_read_no_worse_than_before() {
     let score = score("fourth round, tuned", &transcripts(FOURTH_TUNED), Differences::Shown);
+    assert!(score.deltas.recall() >= 57, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 70, "{}", score.deltas);
     assert_eq!(score.traps_taken, 0);
 }
 

@@ -2,9 +2,12 @@
 
 use super::super::Role;
 use super::super::claims::TurnClaim;
-use super::super::dialog::{DialogOffer, OfferKind, OfferOrigin};
+use super::super::dialog::{DialogContext, DialogOffer, OfferKind, OfferOrigin};
+use super::clauses::begins_order;
 use super::{RuleReader, is_whole};
 use probity_prose::lexicon::{self as lx, WordClass, contains, is_among, position_of, strip};
+use probity_prose::modality::Modality;
+use probity_prose::sentences::Sentence;
 use probity_prose::stems::stems;
 use probity_prose::words::{Word, strip_openers};
 
@@ -22,6 +25,9 @@ impl RuleReader<'_> {
             words = rest;
         }
         let nothing: &'w [Word] = &[];
+        if let Some(claims) = self.ordered_by_rank(words) {
+            return Some((claims, nothing));
+        }
         if let Some(claims) = self.picked_from_list(words) {
             return Some((claims, nothing));
         }
@@ -36,6 +42,15 @@ impl RuleReader<'_> {
             let offer = self.context.offers.get(rank).map(|offer| offer.summary.clone()).or_else(listed);
             return Some((vec![vec![TurnClaim::Pick { rank, summary: offer }]], rest));
         }
+        let other = strip(words, "the other one | the other option | other one | the other way");
+        if let Some(rest) =
+            other.filter(|rest| rest.is_empty() || is_whole(rest, "then | please | instead | then please"))
+        {
+            return Some((vec![vec![TurnClaim::PickOther]], &rest[rest.len()..]));
+        }
+        // "Yes" in front is no filler where something was offered.
+        let is_plain_yes = is_yes_with_manner(all) && !self.context.offers.is_empty();
+        let words = if is_plain_yes { all } else { words };
         let rest = strip(words, lx::ACCEPTANCE)?;
         let is_end = rest.is_empty() || is_whole(rest, lx::ACCEPTANCE | lx::FILLER);
         let is_paused =
@@ -47,13 +62,27 @@ impl RuleReader<'_> {
         if self.context.offer_origin == OfferOrigin::Own && self.context.is_asked {
             return None;
         }
-        let offer = self.context.offers.last()?;
-        let rest = if is_end { nothing } else { rest };
+        let Some(offer) = self.context.offers.last() else {
+            let claim = self.told_way(words)?;
+            return Some((vec![vec![claim]], if is_end { nothing } else { rest }));
+        };
+        let rest = if is_end || is_plain_yes { nothing } else { rest };
         if self.context.offer_origin == OfferOrigin::List {
             let all = self.context.offers.iter().map(|offer| vec![accepted(offer, words)]);
             return Some((all.collect(), rest));
         }
         Some((vec![vec![accepted(offer, words)]], rest))
+    }
+
+    /// "Do it", behind "yes, by checking the small days first": the way that was just told becomes work.
+    fn told_way(&self, words: &[Word]) -> Option<TurnClaim> {
+        strip(
+            words,
+            "do it | do that | yes do it | yes do that | ok do it | ok do that | please do | go for it | do so",
+        )?;
+        let told = self.context.last_said.as_ref()?;
+        let way = ["Yes, by ", "Yes: ", "Yes, ", "By "].iter().find_map(|front| told.strip_prefix(front))?;
+        Some(TurnClaim::Accept { summary: way.to_owned(), is_task: true })
     }
 
     /// "No", "please don't": what was offered or announced is declined.
@@ -70,6 +99,39 @@ impl RuleReader<'_> {
             _ if self.context.is_asked => None,
             _ => Some(TurnClaim::WithdrawRecent),
         }
+    }
+
+    /// "Fix 1 and 2, skip 3 with a note": orders about items of the last list.
+    fn ordered_by_rank(&self, words: &[Word]) -> Option<Vec<Vec<TurnClaim>>> {
+        const MAX_TAIL_WORDS: usize = 6;
+        let listed = &self.context.listed;
+        let rank = |word: &Word| {
+            word.lower.parse::<usize>().ok().filter(|n| (1..=listed.len()).contains(n)).map(|n| n - 1)
+        };
+        let mut claims = Vec::new();
+        for part in words.split_inclusive(|word| word.paused) {
+            let part = strip(part, "and | but | then").unwrap_or(part);
+            let (verb, rest) = part.split_first()?;
+            let n_named = rest.iter().take_while(|word| rank(word).is_some() || word.lower == "and").count();
+            let (named, tail) = rest.split_at(n_named);
+            let is_order = is_among(lx::WORK_VERB, &verb.lower) || verb.lower == "skip";
+            let is_tail = tail.first().is_none_or(|first| is_among(lx::PREPOSITION, &first.lower))
+                && tail.len() <= MAX_TAIL_WORDS;
+            if !is_order || !is_tail || !named.iter().any(|word| rank(word).is_some()) {
+                return None;
+            }
+            let is_dropped = is_among("skip | drop | remove | cut", &verb.lower) && tail.is_empty();
+            for rank in named.iter().filter_map(rank) {
+                let item = listed[rank].trim_end_matches('.');
+                claims.push(vec![if is_dropped {
+                    TurnClaim::Withdraw(item.to_owned())
+                } else {
+                    let order = self.said(std::slice::from_ref(verb));
+                    TurnClaim::Task(format!("{order} {item} {}", self.slice(tail)).trim_end().to_owned())
+                }]);
+            }
+        }
+        (!claims.is_empty()).then_some(claims)
     }
 
     /// "4 not needed", "1 and 3 yes".
@@ -122,18 +184,25 @@ impl RuleReader<'_> {
     /// "mock server then", "reservations then": a name and nothing else decides.
     pub(super) fn settled_with_then(&self, words: &[Word]) -> Option<Vec<TurnClaim>> {
         let (last, name) = words.split_last()?;
-        let is_name = last.lower == "then"
+        let is_change = is_among("actually | instead", &last.lower);
+        let is_bare = |word: &Word| {
+            !is_among(lx::VERB | lx::STATIVE_VERB | lx::PRONOUN | lx::FIRST_PERSON, &word.lower)
+        };
+        let is_name = (last.lower == "then" || is_change && name.len() <= 3 && name.iter().all(is_bare))
             && (1..=MAX_CHOICE_WORDS).contains(&name.len())
             && self.role == Role::User
             && !name.iter().any(|word| is_among(lx::AUXILIARY | lx::NEGATION | lx::MODAL, &word.lower))
             && strip(name, lx::WORK_VERB).is_none()
+            && !(begins_order(name)
+                && is_among("it | them | all | both | everything | those", &name[1].lower))
             && !is_among("ok | okay | fine | well | good | it | that", &name[0].lower);
         is_name.then(|| {
             let mut decision = self.decided_on(name);
             if let TurnClaim::Decision { revises, .. } = &mut decision {
                 // Nobody asked, so it answers an objection to what was decided before.
-                *revises = !self.context.is_asked
-                    && (self.context.offers.is_empty() || self.context.is_counterproposal);
+                *revises = is_change
+                    || !self.context.is_asked
+                        && (self.context.offers.is_empty() || self.context.is_counterproposal);
             }
             vec![TurnClaim::Answer(self.said(name)), decision]
         })
@@ -262,8 +331,39 @@ impl RuleReader<'_> {
         is_answer.then(|| TurnClaim::Answer(self.said(words)))
     }
 
+    /// Returns the decision for a fragment: a name is used, more words say themselves what is meant.
+    fn decided_on_fragment(&self, name: &[Word]) -> TurnClaim {
+        if name.len() <= 2 { self.decided_on(name) } else { TurnClaim::decision(self.said(name)) }
+    }
+
+    /// "Key: yes", "remote cache: no, security": the label names one of the things that were listed or offered.
+    pub(super) fn verdict_on_named(&self, words: &[Word]) -> Option<TurnClaim> {
+        const MAX_LABEL_WORDS: usize = 4;
+        let label = words.iter().take(MAX_LABEL_WORDS).position(|word| word.paused)? + 1;
+        let (head, verdict) = words.split_at(label);
+        let first = verdict.first()?;
+        let is_label =
+            self.sentence.text[..first.place.start].trim_end_matches([' ', '*', '`']).ends_with(':');
+        let end = verdict.iter().position(|word| word.paused).map_or(verdict.len(), |at| at + 1);
+        let is_yes = is_whole(&verdict[..end], lx::ACCEPTANCE | lx::FILLER);
+        let is_no = is_whole(&verdict[..end], lx::REFUSAL);
+        if self.role != Role::User || self.sentence.is_question || !is_label || !(is_yes || is_no) {
+            return None;
+        }
+        let said = stems(&self.slice(head));
+        let offered = self.context.offers.iter().map(|offer| offer.summary.as_str());
+        let listed = self.context.listed.iter().map(|item| item.trim_end_matches('.'));
+        let is_meant = |item: &&str| !said.is_empty() && said.is_subset(&stems(item));
+        let meant = listed.chain(offered).filter(is_meant).min_by_key(|item| item.len())?.to_owned();
+        Some(if is_yes {
+            TurnClaim::Accept { summary: meant, is_task: true }
+        } else {
+            TurnClaim::decision(format!("Decided against: {meant}"))
+        })
+    }
+
     fn decided_on(&self, name: &[Word]) -> TurnClaim {
-        let summary = if strip(name, lx::DECISION_VERB).is_some() {
+        let summary = if strip(name, lx::DECISION_VERB | lx::NO).is_some() {
             self.said(name)
         } else {
             format!("Use {}", self.slice(name))
@@ -272,10 +372,35 @@ impl RuleReader<'_> {
     }
 }
 
+/// "Yes, concurrently" says how; it decides nothing of its own.
+fn is_yes_with_manner(words: &[Word]) -> bool {
+    matches!(words, [yes, manner] if is_among("yes | yeah | yep | yup | sure", &yes.lower)
+        && yes.paused
+        && manner.lower.ends_with("ly"))
+}
+
 /// What accepting an offer says: "try it" asks for work, whatever was offered.
 fn accepted(offer: &DialogOffer, words: &[Word]) -> TurnClaim {
     let is_try = strip(words, "try it | try that | please try | give it a try").is_some();
     TurnClaim::Accept { summary: offer.summary.clone(), is_task: offer.kind == OfferKind::Task || is_try }
+}
+
+/// "2. fixed, accounting needs that": an item of a list that answers the question of the same number.
+pub(in crate::extract) fn numbered_answer(
+    sentence: &Sentence,
+    context: &DialogContext,
+) -> Option<Vec<Vec<TurnClaim>>> {
+    let modality = Modality::of(sentence);
+    let reader = RuleReader { sentence, modality, role: Role::User, context };
+    let is_open = modality.is_question || modality.is_hedged || modality.is_undecided || modality.is_unreal;
+    let words = strip_openers(&sentence.words);
+    let words = strip(words, "no | yes | yeah | nope").filter(|rest| !rest.is_empty()).unwrap_or(words);
+    let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
+    let name = words.get(..end)?;
+    let is_short =
+        (1..=MAX_CHOICE_WORDS + 3).contains(&name.len()) && !is_whole(name, lx::ACCEPTANCE | lx::REFUSAL);
+    (is_short && !is_open)
+        .then(|| vec![vec![TurnClaim::Answer(reader.said(name)), reader.decided_on_fragment(name)]])
 }
 
 /// "Second one", "number 1", "option B": the rank, from zero.

@@ -30,13 +30,19 @@ pub(super) fn clauses<'w>(words: &'w [Word], text: &str, is_asserted: bool) -> V
     for at in 1..words.len() {
         let rest = &words[at..];
         let joined = strip(rest, "and | but | so | then");
-        let starts = |rest: &[Word]| strip(rest, lx::CLAUSE_START).is_some();
+        let starts = |rest: &[Word]| {
+            let chosen = strip(rest, "we").and_then(|rest| rest.first());
+            strip(rest, lx::CLAUSE_START).is_some()
+                || chosen.is_some_and(|verb| {
+                    is_among("go | stay | drop | keep | freeze | ship | switch | move | stick", &verb.lower)
+                })
+        };
         let is_new = if words[at - 1].paused {
             starts(rest) || joined.is_some_and(starts)
         } else {
             joined.is_some_and(|rest| {
                 strip(rest, "let us | we will | i will | please | nobody | no one | nothing").is_some()
-            })
+            }) || is_work && strip(rest, "but do not | but never").is_some()
         };
         let is_new = is_new || !is_choice && words[at - 1].paused && begins_order(joined.unwrap_or(rest));
         let continues = is_work
@@ -63,6 +69,7 @@ pub(super) fn clauses<'w>(words: &'w [Word], text: &str, is_asserted: bool) -> V
     cuts.extend(cut_before_explanation(words, text));
     cuts.extend(cut_before_conditional_order(words));
     cuts.extend(cut_before_choice(words));
+    cuts.extend(cut_behind_done(words));
     cuts.sort_unstable();
     cuts.dedup_by_key(|cut| cut.0);
     cuts.truncate(MAX_CLAUSES);
@@ -146,6 +153,13 @@ fn cut_before_choice(words: &[Word]) -> Option<(usize, bool)> {
     Some((at, false))
 }
 
+/// Returns where the result behind a bare report begins: "Done, the worker looks for the id first".
+fn cut_behind_done(words: &[Word]) -> Option<(usize, bool)> {
+    let first = words.first().filter(|first| first.paused && words.len() > 3)?;
+    let is_done = first.lower == "done" || is_among(lx::WORK_PARTICIPLE, &first.lower);
+    is_done.then_some((1, false))
+}
+
 /// Returns where an order with a condition of its own begins: "no panics in there, log and go on if the header is missing".
 fn cut_before_conditional_order(words: &[Word]) -> Option<(usize, bool)> {
     let condition = words.iter().position(|word| is_among("if | unless | when", &word.lower))?;
@@ -204,6 +218,7 @@ fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     const MAX_SUBJECT_WORDS: usize = 7;
     let is_plain = !contains(words, "if | unless | when | whether");
     let stated = position_after(words, "must | has to | have to | needs to | is | are | will | can not");
+    let is_back = strip(strip_openers(words), "back to | let us go back to | go back to").is_some();
     let is_joint = |at: &usize| words[*at].lower == "and" || words[at - 1].paused;
     (2..words.len()).filter(is_joint).filter_map(move |at| {
         let right = if words[at].lower == "and" { &words[at + 1..] } else { &words[at..] };
@@ -211,7 +226,7 @@ fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
         let right = &right[..right.len().min(MAX_SUBJECT_WORDS + 4)];
         let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
         let rules = position_of(right, OBLIGED).is_some_and(|place| (1..=MAX_SUBJECT_WORDS).contains(&place));
-        let is_stated_before = stated.is_some_and(|end| end <= at);
+        let is_stated_before = stated.is_some_and(|end| end <= at) || is_back;
         (is_plain && rules && is_stated_before).then_some((at, false))
     })
 }

@@ -92,7 +92,8 @@ fn is_hard_rule(words: &[Word]) -> bool {
     let forbids = can_not.is_some_and(|rest| {
         strip(rest, lx::FORBIDDEN_VERB).is_some_and(|object| !object.is_empty())
             || strip(rest, "change | break | move | go away | disappear | grow | slip").is_some()
-    }) && !is_among("i | that | it | this", &words[0].lower);
+    }) && !is_among("i | that | it | this", &words[0].lower)
+        && !contains(words, "properly | correctly | reliably | at all | yet | anymore");
     let is_bounded = strip(words, "keep | limit | cap | stay").is_some()
         && contains(words, lx::BOUND)
         && words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));

@@ -3,7 +3,9 @@
 use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::{RuleReader, is_order};
-use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
+use probity_prose::lexicon::{
+    self as lx, contains, is_among, position_after, position_of, starts_with, strip,
+};
 use probity_prose::words::Word;
 
 impl RuleReader<'_> {
@@ -42,8 +44,13 @@ impl RuleReader<'_> {
 
     /// "Redis is the way to go", "a plain log will do", "Ghent has to wait", "we agreed with support that …".
     pub(super) fn settled(&self, words: &[Word]) -> Option<TurnClaim> {
-        if let Some(at) =
-            position_of(words, lx::SETTLEMENT).filter(|at| (1..=6).contains(at) && self.role == Role::User)
+        // "We'll do rendering on the server" settles nothing about "we".
+        let names = |at: usize| {
+            !words[..at].iter().any(|word| is_among(lx::PRONOUN | lx::FIRST_PERSON, &word.lower))
+                && words[0].lower != "you"
+        };
+        if let Some(at) = position_of(words, lx::SETTLEMENT)
+            .filter(|&at| (1..=6).contains(&at) && self.role == Role::User && names(at))
         {
             return Some(self.decided(self.chosen(&words[..at]), words));
         }
@@ -136,6 +143,14 @@ impl RuleReader<'_> {
         }
         if let Some(name) = self.name_after_so(words) {
             return Some(self.decided(format!("Use {name}"), words));
+        }
+        let present = strip(words, "we").filter(|rest| {
+            self.role == Role::User
+                && rest.len() > 1
+                && starts_with(rest, "drop | freeze | ship | postpone | skip | switch to | move to | stick with | stick to | stay on | stay with | go back to | go to")
+        });
+        if let Some(rest) = present {
+            return Some(self.decided(self.said(rest), &rest[1..]));
         }
         let willed = strip(words, "we will | let us | we are going to | i will | we shall")
             .filter(|_| self.role != Role::Assistant || strip(words, "i will").is_none());
@@ -256,7 +271,8 @@ impl RuleReader<'_> {
             ) && !is_among("what | why | how | far | much | long | we | you | that | the", &word.lower)
         };
         let is_name = (1..=if is_instead { 3 } else { 2 }).contains(&name.len()) && name.iter().all(is_plain);
-        let is_alone = all[all.len() - so.len() - 1].lower == "so" || is_instead;
+        let lead = all[all.len() - so.len() - 1].lower.as_str();
+        let is_alone = lead == "so" || is_instead || lead == "then" && !self.context.is_asked;
         (self.role == Role::User && is_name && is_alone && !self.context.recent.is_empty()).then(|| {
             TurnClaim::Decision {
                 summary: format!("Use {}", self.slice(name)),
@@ -368,7 +384,7 @@ impl RuleReader<'_> {
     }
 
     /// "The team knows Postgres better, so Postgres": the name behind the last "so".
-    fn name_after_so(&self, words: &[Word]) -> Option<String> {
+    pub(super) fn name_after_so(&self, words: &[Word]) -> Option<String> {
         let so =
             words.iter().rposition(|word| word.lower == "so").filter(|&so| so > 0 && words[so - 1].paused)?;
         let name = &words[so + 1..];

@@ -79,7 +79,9 @@ impl RuleReader<'_> {
         let first = &words[0].lower;
         let is_specific = self.is_specific(words);
         let is_pointer = is_among("it | they | that | this | these | those | there | you | we", first);
-        let is_idle = is_among(lx::IDLE_START, first) && !(is_pointer && is_specific)
+        let is_counted = words.iter().any(|word| is_among(lx::NUMERAL, &word.lower));
+        let is_thing = is_among("it | they", first) && is_agent && is_counted && words.len() >= 5;
+        let is_idle = is_among(lx::IDLE_START, first) && !(is_pointer && is_specific) && !is_thing
             || is_among(lx::IDLE_SUBJECT, words.get(1).map_or("", |word| &word.lower))
             || is_among("i | let | sorry | understood | noted | agreed | sounds", first);
         let starts_with_verb =
@@ -90,7 +92,15 @@ impl RuleReader<'_> {
         let verb = (1..words.len().min(9)).find(is_verb);
         let has_complement = verb.is_some_and(|at| at + 1 < words.len());
         let is_plan = self.has("will | let us | i am going | let me | would | should | i would | want | wants | or | alternative");
-        let is_known = words.len() >= 5 && stems(&self.sentence.text).len() >= 3;
+        let n_subjects = stems(&self.slice(words)).len();
+        // "S3 is cheaper", "it is set": a few words about what something is are an opinion or a report.
+        let is_copula = verb.is_some_and(|at| is_among("is | are | was | were", &words[at].lower));
+        let is_known = words.len() >= 5 && stems(&self.sentence.text).len() >= 3
+            || is_agent
+                && !is_copula
+                && !is_pointer
+                && (words.len() >= 4 && n_subjects >= 3
+                    || words.len() >= 3 && is_specific && n_subjects >= 2);
         let is_lack = self.is_lack(words);
         has_complement
             && (!is_idle || is_lack)
@@ -111,10 +121,14 @@ impl RuleReader<'_> {
     fn is_about_a_thing(&self, words: &[Word]) -> bool {
         let is_verb = |at: &usize| is_finite(&words[*at]) || is_verb_of_plural(words, *at);
         let verb = (1..words.len().min(7)).find(is_verb);
+        let opens = self.role == Role::User
+            && self.context.recent.is_empty()
+            && words.len() >= 3
+            && !self.has("half | partly | partially | mostly | almost");
         let is_cut = verb.is_none_or(|verb| words[..verb].iter().any(|word| word.paused));
         let near = &words[..words.len().min(8)];
         let is_person = |word: &Word| is_among("i | we | you | me | us | your | he | she", &word.lower);
-        words.len() >= 6
+        (words.len() >= 6 || opens)
             && !is_cut
             && !is_among(lx::PREPOSITION, &words[0].lower)
             && !self.has("priority | talked | talk | discussed | discuss | wanted | asked | dropping | thought | read this | you were right")
@@ -148,7 +162,11 @@ impl RuleReader<'_> {
         let front = strip_openers(&self.sentence.words);
         let before = words.first().map_or("", |word| &self.sentence.text[..word.place.start]);
         let is_behind_colon = before.trim_end_matches([' ', '`', '*', '"']).ends_with(':');
-        let is_behind_but = before.trim_end().ends_with("but");
+        let is_behind_but = before.trim_end().ends_with("but")
+            || matches!(front, [done, ..] if done.paused
+                && before.trim_end().ends_with(',')
+                && before.split_whitespace().count() == 1
+                && (done.lower == "done" || is_among(lx::WORK_PARTICIPLE, &done.lower)));
         is_behind_colon
             || is_behind_but
             || front.first().map(|word| word.place.start) == words.first().map(|word| word.place.start)
@@ -243,7 +261,7 @@ impl RuleReader<'_> {
 }
 
 /// Returns whether a word is a verb that makes a statement.
-pub(super) fn is_finite(word: &Word) -> bool {
+pub(in crate::extract) fn is_finite(word: &Word) -> bool {
     let lower = word.lower.as_str();
     let base =
         lower.strip_suffix("es").filter(|base| is_among(lx::VERB, base)).or_else(|| lower.strip_suffix('s'));
@@ -286,10 +304,12 @@ fn is_verb_by_place(words: &[Word], at: usize) -> bool {
         && !subject.lower.ends_with('s')
         && !is_among(lx::DETERMINER | lx::PREPOSITION | lx::ALL | lx::PARTIAL_QUANTIFIER, &subject.lower)
         && !subject.lower.starts_with(|c: char| c.is_ascii_digit());
-    let goes_on = is_among(
-        "the | a | an | to | all | every | no | its | our | each | only | about | with",
-        &next.lower,
-    ) && !words[at].paused;
+    let goes_on = (is_among(lx::DETERMINER | lx::PREPOSITION | lx::NUMERAL, &next.lower)
+        || is_among("to | all | every | no | each | only | up | out | them | it | not", &next.lower)
+        || next.lower.ends_with("ing")
+        || next.lower.starts_with(|c: char| c.is_ascii_digit()))
+        && !words[at].paused
+        && !is_among(lx::TEST | lx::FILES | lx::SYMBOL | lx::FINDING | lx::CHECK, word);
     is_form && is_subject && goes_on
 }
 

@@ -50,8 +50,10 @@ impl RuleReader<'_> {
         let rest = strip(rest, "to have | to get | to").unwrap_or(rest);
         let is_request = strip(rest, "you | know | help | understand").is_some();
         let is_pointer = is_among("this | that | it", &rest.first()?.lower);
+        let has_figure = rest.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
         // "I want it stable" says how it should be.
-        let is_quality = is_pointer && (rest.len() == 2 || rest.len() > 3 && rest[1].lower == "to");
+        let is_quality =
+            is_pointer && (rest.len() == 2 || rest.len() > 3 && rest[1].lower == "to" || has_figure);
         ((rest.len() >= 3 && !is_pointer || is_quality) && !is_request).then_some(rest)
     }
 }

@@ -56,6 +56,11 @@ pub(super) fn is_idea(sentence: &Sentence) -> bool {
     strip(words, lx::IDEA_START).is_some() && (sentence.is_question || Modality::of(sentence).is_hedged)
 }
 
+pub(super) use answers::numbered_answer;
+pub(super) use facts::is_finite;
+pub(super) use unasserted::asked_choice;
+pub(super) use work::ends_work;
+
 /// Returns all claims of a sentence, in order.
 pub(super) fn claims(
     sentence: &Sentence,
@@ -66,7 +71,8 @@ pub(super) fn claims(
 ) -> Vec<Vec<TurnClaim>> {
     let main = without_comment(sentence);
     let sentence = main.as_ref().unwrap_or(sentence);
-    let mut modality = Modality::of(sentence);
+    let planned = (role == Role::Assistant).then(|| work_of_thought(sentence)).flatten();
+    let mut modality = Modality::of(planned.as_ref().unwrap_or(sentence));
     modality.is_question &= !(role == Role::User && only_seeks_assent(sentence));
     modality.is_hedged |= doubt.by_next;
     let is_concrete = sentence.words.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
@@ -127,6 +133,18 @@ fn without_comment(sentence: &Sentence) -> Option<Sentence> {
     Modality::of(&main).is_asserted().then_some(main)
 }
 
+/// "I'll list the resources, then propose which go where": what an agent promises to think over is work, and no doubt.
+fn work_of_thought(sentence: &Sentence) -> Option<Sentence> {
+    let is_thought =
+        |word: &Word| is_among("propose | suggest | recommend | evaluate | explore | consider", &word.lower);
+    strip(strip_openers(&sentence.words), "i will | i am going to | let me | i will now | i will also")?;
+    let mut planned = sentence.clone();
+    for word in planned.words.iter_mut().filter(|word| is_thought(word)) {
+        "write".clone_into(&mut word.lower);
+    }
+    Some(planned)
+}
+
 /// "Nothing of it leaves this machine, ok?": a statement, whatever the tag.
 fn only_seeks_assent(sentence: &Sentence) -> bool {
     let [before @ .., tag] = sentence.words.as_slice() else { return false };
@@ -166,11 +184,17 @@ impl RuleReader<'_> {
         if let Some(branch) = self.branch(words) {
             return vec![branch];
         }
+        if let Some(verdict) = self.verdict_on_named(words) {
+            return vec![verdict];
+        }
         if !self.modality.is_asserted() && !self.is_before_condition(all) {
             return self.unasserted(words).into_iter().collect();
         }
         if clause.continues {
             return vec![TurnClaim::Task(self.said(words))];
+        }
+        if let Some(verdict) = self.verdict_on_named(words) {
+            return vec![verdict];
         }
         if let Some(labeled) = self.labeled(words) {
             return vec![labeled];
@@ -183,6 +207,7 @@ impl RuleReader<'_> {
             self.short_answer(words),
             self.ruled_out(words),
             self.value_alone(words),
+            self.moved_date(words),
             self.bound_alone(words),
             self.contrast(words),
             self.renamed_value(words),
@@ -193,6 +218,7 @@ impl RuleReader<'_> {
             self.permission(words),
             self.lifted_ban(words),
             self.kept_as_is(words),
+            self.still_needed(words),
             self.refuted(words),
             self.refuted_by_trial(words),
             self.relapse(words),
@@ -220,7 +246,8 @@ impl RuleReader<'_> {
             .or_else(|| self.fact(words).map(|fact| self.settled_if_asked(fact)))
             .or_else(|| self.settled_by_fragment(words))
             .or_else(|| self.answer(words));
-        about_known.into_iter().flatten().chain(on_its_own).collect()
+        let contrast = self.stated_contrast(words);
+        about_known.into_iter().flatten().chain(contrast).chain(on_its_own).collect()
     }
 
     /// "Fine, take which": a user's reaction in front says nothing of its own.

@@ -8,12 +8,15 @@ impl RuleReader<'_> {
     pub(super) fn said(&self, words: &[Word]) -> String {
         let end =
             words.iter().skip(1).position(|word| word.lower == "because").map_or(words.len(), |at| at + 1);
-        let mut words = &words[..end];
+        let all = &words[..end];
+        let mut words = all;
         while let [rest @ .., last] = words {
-            let is_tail = matches!(
-                last.lower.as_str(),
-                "instead" | "then" | "please" | "too" | "ok" | "okay" | "thanks" | "now"
-            );
+            let is_for_now = last.lower == "for" && words.len() < all.len();
+            let is_tail = is_for_now
+                || matches!(
+                    last.lower.as_str(),
+                    "instead" | "then" | "please" | "too" | "ok" | "okay" | "thanks" | "now"
+                );
             if !is_tail || rest.is_empty() {
                 break;
             }
@@ -41,6 +44,11 @@ impl RuleReader<'_> {
         }
         while let Some(mark) = text[end..].chars().next().filter(|c| "`\")”".contains(*c)) {
             end += mark.len_utf8();
+        }
+        // "94 %" loses its meaning without the sign.
+        let is_figure = last.lower.ends_with(|c: char| c.is_ascii_digit());
+        if is_figure && text[end..].trim_start().starts_with('%') {
+            end += text[end..].len() - text[end..].trim_start().len() + 1;
         }
         let slice = text[start..end].trim_matches(|c: char| c.is_whitespace() || c == '*');
         without_lone_marks(slice.trim_start_matches(['-', '—']).trim_start()).to_owned()

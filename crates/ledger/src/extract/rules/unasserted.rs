@@ -7,9 +7,9 @@ use super::RuleReader;
 use super::constraints::is_bound_alone;
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, contains, is_among, position_after, strip};
-use probity_prose::modality::Modality;
+use probity_prose::sentences::Sentence;
 use probity_prose::stems::stems;
-use probity_prose::words::Word;
+use probity_prose::words::{Word, strip_openers};
 
 /// The most words of an alternative.
 const MAX_ALTERNATIVE_WORDS: usize = 9;
@@ -21,6 +21,13 @@ impl RuleReader<'_> {
     pub(super) fn unasserted(&self, words: &[Word]) -> Option<TurnClaim> {
         if let Some(bound) = self.reported_bound(words) {
             return Some(bound);
+        }
+        // Who needs it may be somebody else: "management insists on it".
+        if let Some(needed) = self.still_needed(words).filter(|_| self.modality.is_only_reported()) {
+            return Some(needed);
+        }
+        if let Some(conclusion) = self.concluded(words) {
+            return Some(conclusion);
         }
         if let Some(task) = self.request(words) {
             return Some(task);
@@ -80,7 +87,6 @@ impl RuleReader<'_> {
 
     /// "The contract says max 5 seats": whose limit it is makes no difference to who has to keep it.
     fn reported_bound(&self, words: &[Word]) -> Option<TurnClaim> {
-        let only_reported = Modality { is_reported: true, ..Modality::default() };
         let says = position_after(
             &words[..words.len().min(6)],
             "says | say | said | says that | say that | said that",
@@ -90,11 +96,17 @@ impl RuleReader<'_> {
             "privacy | gdpr | lawyers | management | boss | product | customer | legal | contract | security | ops | compliance | finance | support | marketing | law | vendor | policy | spec | audit | license",
             &words[says.checked_sub(2)?].lower,
         );
-        if self.role != Role::User || self.modality != only_reported || !is_subject {
+        if self.role != Role::User || !self.modality.is_only_reported() || !is_subject {
             return None;
         }
         let value = self.bound_alone(bound);
         value.or_else(|| is_bound_alone(bound).then(|| TurnClaim::constraint(self.said(bound), true)))
+    }
+
+    /// "Ops wants Pulumi and they run it, so Pulumi": whoever the reason is from, the conclusion is the author's.
+    fn concluded(&self, words: &[Word]) -> Option<TurnClaim> {
+        let name = self.name_after_so(words).filter(|_| self.modality.is_only_reported())?;
+        Some(TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None })
     }
 
     /// A guess needs something that is guessed: a subject and more, not only a hedge. "Would" alone tells a consequence.
@@ -147,9 +159,8 @@ impl RuleReader<'_> {
         let is_work = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
         let only_talks = rest.first().is_none_or(|verb| is_among(lx::SPEECH_REQUEST, &verb.lower));
         let is_task = self.role == Role::User && (is_work || !only_talks && rest.len() > 2);
-        let asks_whether = self.has(
-            "check if | see if | verify if | find out if | look if | test if | check whether | know if | find out whether",
-        );
+        let asks_whether =
+            self.has("whether | check if | see if | verify if | find out if | look if | test if | know if");
         let is_plain = !(self.modality.is_conditional && !asks_whether
             || self.modality.is_reported
             || self.modality.is_unreal);
@@ -269,6 +280,15 @@ impl RuleReader<'_> {
         let (left, right) = (&words[..at], &words[at + 1..]);
         // The last word on the left may have a comma before the joint.
         let starts = left.iter().rev().skip(1).rev().rposition(|word| word.paused).map_or(0, |at| at + 1);
+        // "darken it, which is exactly enough, or go on": the relative clause is no alternative.
+        let is_remark =
+            left.get(starts).is_some_and(|word| is_among("which | who | because | since | as", &word.lower));
+        let left = if is_remark { &left[..starts] } else { left };
+        let starts = if is_remark {
+            left.iter().rev().skip(1).rev().rposition(|word| word.paused).map_or(0, |at| at + 1)
+        } else {
+            starts
+        };
         let ends = right.iter().position(|word| word.paused).map_or(right.len(), |at| at + 1);
         let stops = right.iter().position(|word| matches!(word.lower.as_str(), "for" | "here" | "as"));
         let (left, right) = (&left[starts..], &right[..ends.min(stops.unwrap_or(right.len()))]);
@@ -284,6 +304,25 @@ impl RuleReader<'_> {
         let (one, other) = (self.slice(left), self.slice(right));
         (is_short(left) && is_short(right) && one != other).then(|| TurnClaim::Branch(vec![one, other]))
     }
+}
+
+/// "Should we log denied access? Or leave it": the other alternative stands in a sentence of its own.
+pub(in crate::extract) fn asked_choice(question: &Sentence, next: &Sentence) -> Option<TurnClaim> {
+    let words = strip_openers(&question.words);
+    let asked = strip(words, lx::ASKED_CHOICE | lx::OFFER_TO_DO | lx::OFFER_TO_HAVE)?;
+    let other = strip(
+        strip_openers(&next.words),
+        "or should we | or should i | or shall we | or shall i | or do we | or",
+    )?;
+    let is_short = |part: &[Word]| (1..=MAX_ALTERNATIVE_WORDS).contains(&part.len());
+    let is_plain =
+        !asked.iter().any(|word| word.lower == "or") && !is_among("not | no | what", &other.first()?.lower);
+    let text = |sentence: &Sentence, part: &[Word]| {
+        let (first, last) = (part.first()?, part.last()?);
+        sentence.text.get(first.place.start..last.place.end).map(str::to_owned)
+    };
+    let is_open = question.is_question && is_short(asked) && is_short(other) && is_plain;
+    is_open.then(|| Some(TurnClaim::Branch(vec![text(question, asked)?, text(next, other)?]))).flatten()
 }
 
 /// "For publishing, npm and crates.io, or internal only?": a question without a verb in front.
@@ -302,8 +341,8 @@ fn announced_options(words: &[Word]) -> Option<&[Word]> {
     let colon = words.iter().position(|word| word.paused)?;
     let (head, rest) = words.split_at(colon + 1);
     let says = |list: &str| head.iter().any(|word| is_among(list, &word.lower));
-    let counts = says("two | three | options | some | possible");
-    (counts && says("patterns | designs | fixes | solutions | options | ways | routes | possibilities | approaches | choices | alternatives"))
+    let counts = says("two | three | options | some | possible | choice");
+    (counts && says("patterns | designs | fixes | solutions | options | ways | routes | possibilities | approaches | choices | choice | alternatives"))
         .then_some(rest)
 }
 

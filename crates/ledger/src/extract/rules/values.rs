@@ -20,6 +20,17 @@ impl RuleReader<'_> {
             .then(|| TurnClaim::SetValue(self.slice(value)))
     }
 
+    /// "The customer moved it, we have until Monday now": the day in the place of an earlier one.
+    pub(super) fn moved_date(&self, words: &[Word]) -> Option<TurnClaim> {
+        const MOVES: &str =
+            "moved | slipped | postponed | extended | delayed | pushed | rescheduled | brought forward";
+        const DAYS: &str = "monday | tuesday | wednesday | thursday | friday | saturday | sunday";
+        let is_move = self.role == Role::User && !self.sentence.is_question && self.has(MOVES);
+        let mut days = words.iter().filter(|word| is_among(DAYS, &word.lower));
+        let (day, None) = (days.next()?, days.next()) else { return None };
+        is_move.then(|| TurnClaim::NewDate(self.slice(std::slice::from_ref(day))))
+    }
+
     /// "Then 250 kB is the limit": another bound for what was said before.
     pub(super) fn bound_alone(&self, words: &[Word]) -> Option<TurnClaim> {
         let last = words.split_last().map_or(words, |(_, front)| {
@@ -49,9 +60,18 @@ impl RuleReader<'_> {
 
     /// "30 days now, not 90", "vitest, not jest": what it names last was said before.
     pub(super) fn contrast(&self, words: &[Word]) -> Option<TurnClaim> {
-        let not = words.iter().rposition(|word| word.lower == "not").filter(|&not| not > 0)?;
-        let (left, old) = (&words[..not], &words[not + 1..]);
-        if !left[not - 1].paused || !(1..=3).contains(&old.len()) {
+        let is_not = |word: &Word| word.lower == "not";
+        let in_front = words.iter().position(is_not).filter(|not| (1..=2).contains(not));
+        let not = in_front.or_else(|| words.iter().rposition(is_not)).filter(|&not| not > 0)?;
+        let end = words[not..].iter().position(|word| word.paused).map_or(words.len(), |at| not + at + 1);
+        let (left, old) = (&words[..not], words.get(not + 1..end)?);
+        let is_name = |word: &Word| {
+            !is_among(lx::MODAL | lx::INTENTION | lx::PREPOSITION | lx::ADVERB | lx::RETRACTION, &word.lower)
+                && !is_among("edit | update | anymore | really | why | if", &word.lower)
+        };
+        let is_bare =
+            not <= 2 && old.len() <= 2 && self.begins_sentence(words) && left.iter().chain(old).all(is_name);
+        if !(left[not - 1].paused || is_bare) || !(1..=3).contains(&old.len()) {
             return None;
         }
         let start = left[..not - 1].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1);
@@ -75,6 +95,29 @@ impl RuleReader<'_> {
         };
         ((1..=4).contains(&new.len()) && is_plain(new) && is_plain(old))
             .then(|| TurnClaim::Contrast { new: self.slice(new), old: self.slice(old) })
+    }
+
+    /// "404 not 403", "vitest not jest": without anything that it changes, it answers or says how it is to be.
+    pub(super) fn stated_contrast(&self, words: &[Word]) -> Vec<TurnClaim> {
+        let is_alone = words
+            .iter()
+            .position(|word| word.lower == "not")
+            .is_some_and(|not| (1..=2).contains(&not) && !is_among(lx::PREPOSITION, &words[0].lower));
+        match self
+            .contrast(words)
+            .filter(|_| self.role == Role::User && is_alone && self.begins_sentence(words))
+        {
+            Some(TurnClaim::Contrast { new, old }) => {
+                let has_figure = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+                let said = if has_figure(&new) && has_figure(&old) {
+                    TurnClaim::constraint(format!("{new}, not {old}"), true)
+                } else {
+                    TurnClaim::decision(format!("Use {new}"))
+                };
+                vec![TurnClaim::Answer(new), said]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// "Priya's on leave, make it Tomasz": the reason names what is replaced.

@@ -92,6 +92,23 @@ impl RuleReader<'_> {
 
     /// "Leave the name", "leave it required": what was to be changed stays as it is.
     pub(super) fn kept_as_is(&self, words: &[Word]) -> Option<TurnClaim> {
+        if let [name @ .., stays] = words
+            && is_among("stay | stays", &stays.lower)
+            && (1..=3).contains(&name.len())
+            && self.role == Role::User
+            && !name.iter().any(|word| word.paused || is_among(lx::FIRST_PERSON, &word.lower))
+        {
+            if is_among(lx::PRONOUN, &name[0].lower) {
+                return Some(TurnClaim::Keep { about: String::new(), summary: self.said(words) });
+            }
+            return Some(TurnClaim::Keep { about: self.slice(name), summary: self.said(words) });
+        }
+        if let Some([it]) = strip(words, "keep | we keep | let us keep | better keep")
+            && is_among("it | them | that", &it.lower)
+            && self.role == Role::User
+        {
+            return Some(TurnClaim::Keep { about: String::new(), summary: self.said(words) });
+        }
         let rest = strip(words, "leave | let us leave | let us keep | keep | better leave")?;
         let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
         let object = &rest[..end];
@@ -112,6 +129,19 @@ impl RuleReader<'_> {
         };
         (self.role == Role::User && object.len() <= 5 && !has_figure)
             .then(|| TurnClaim::Keep { about, summary: self.said(words) })
+    }
+
+    /// "Turns out the bank still needs SOAP": what was to be removed is not.
+    pub(super) fn still_needed(&self, words: &[Word]) -> Option<TurnClaim> {
+        let at = position_after(
+            words,
+            "still need | still needs | still use | still uses | still call | still calls | still read | still reads | still rely on | still relies on | still pay for | still pays for | insist on | insists on | depend on | depends on",
+        )?;
+        let object = words.get(at..)?;
+        let end = object.iter().position(|word| word.paused).map_or(object.len(), |at| at + 1);
+        let is_told = self.role == Role::User && !self.sentence.is_question && (1..=8).contains(&end);
+        is_told
+            .then(|| TurnClaim::StillNeeded { about: self.slice(&object[..end]), summary: self.said(words) })
     }
 
     /// "It isn't DNS", "then the decoder isn't the cause": what was believed is wrong.
@@ -194,7 +224,16 @@ impl RuleReader<'_> {
             return (!about.is_empty() && self.role == Role::User)
                 .then(|| TurnClaim::Withdraw(self.said(about)));
         }
+        let is_unneeded = strip(
+            words,
+            "not needed | no longer needed | not necessary | no longer necessary | not required | no longer required | not relevant | unnecessary | obsolete | not worth it",
+        );
+        if is_unneeded.is_some() && self.role == Role::User && self.begins_sentence(words) {
+            return (!self.context.is_asked).then_some(TurnClaim::WithdrawRecent);
+        }
         let at = position_of(words, lx::OBSOLETE)?;
-        (at > 0).then(|| TurnClaim::Withdraw(self.slice(&words[..at])))
+        // "The sensors send UTC, the dashboard was wrong": what stands before the pause is something else.
+        let start = words[..at].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1);
+        (at > start).then(|| TurnClaim::Withdraw(self.slice(&words[start..at])))
     }
 }

@@ -5,7 +5,9 @@ use super::super::claims::TurnClaim;
 use super::super::dialog::is_pronoun_only;
 use super::{RuleReader, is_order};
 use probity_prose::lexicon::{self as lx, contains, is_among, position_of, strip};
-use probity_prose::words::Word;
+use probity_prose::modality::Modality;
+use probity_prose::sentences::Sentence;
+use probity_prose::words::{Word, strip_openers};
 
 impl RuleReader<'_> {
     pub(super) fn task_asked_for(&self, words: &[Word]) -> Option<TurnClaim> {
@@ -21,8 +23,9 @@ impl RuleReader<'_> {
                 is_among(lx::VERB, &verb.lower)
                     && !is_among("see | be | have | need | know | wait | think | hope | guess | say | look | check | do | try | ask | leave | keep | let", &verb.lower)
             });
-        let is_task = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty())
-            || is_promise && rest.len() > 1;
+        let is_task = strip(rest, lx::WORK_VERB).is_some_and(|object| {
+            !object.is_empty() || is_among("investigate | debug | benchmark", &rest[0].lower)
+        }) || is_promise && rest.len() > 1;
         (is_task && !self.has("let me know | let me check | let me see | let me look"))
             .then(|| TurnClaim::Task(self.said(rest)))
     }
@@ -104,7 +107,10 @@ impl RuleReader<'_> {
 
     /// "Fix it" says nothing to a later reader, so it takes the statement before with it.
     fn with_antecedent(&self, summary: &str) -> String {
-        let antecedent = self.context.last_said.as_ref().filter(|_| {
+        let is_whole_change = summary.split_whitespace().next().is_some_and(|verb| {
+            is_among("ship | merge | push | commit | deploy | release | tag | publish", &verb.to_lowercase())
+        });
+        let antecedent = self.context.last_said.as_ref().filter(|_| !is_whole_change).filter(|_| {
             let is_one = summary.split_whitespace().count() == 2
                 && summary
                     .split_whitespace()
@@ -179,7 +185,9 @@ impl RuleReader<'_> {
             return None;
         }
         let is_word = strip(words, "all done | done | finished | completed | fixed | shipped | merged");
-        if is_word.is_some_and(|rest| rest.len() <= 1 && words.len() <= 3) {
+        // In front of what else is told, it means what was asked for last.
+        let is_front = words.last().is_some_and(|word| word.paused) && self.role == Role::Assistant;
+        if !is_front && is_word.is_some_and(|rest| rest.len() <= 1 && words.len() <= 3) {
             return Some(TurnClaim::Done(String::new()));
         }
         if let Some(rest) = strip(words, "done with | finished with") {
@@ -236,6 +244,40 @@ impl RuleReader<'_> {
         }
         (is_near && ends).then(|| TurnClaim::Done(self.slice(&words[..at])))
     }
+}
+
+/// Returns whether a sentence of an agent reports finished work: "Turned off.", "Migration written", "Readers are switched".
+pub(in crate::extract) fn ends_work(sentence: &Sentence) -> bool {
+    const MAX_SUBJECT_WORDS: usize = 4;
+    let words = strip_openers(&sentence.words);
+    let own = strip(words, "i have now | i have also | i have | we have | i also | i").unwrap_or(words);
+    let is_participle = |word: &Word| {
+        let regular = word.lower.strip_suffix("ed").unwrap_or("");
+        is_among(lx::WORK_PARTICIPLE, &word.lower)
+            || !regular.is_empty()
+                && !is_among(lx::UNFINISHED_PARTICIPLE, &word.lower)
+                && (is_among(lx::VERB, regular)
+                    || is_among(lx::VERB, &word.lower[..word.lower.len() - 1])
+                    || regular.len() > 2 && is_among(lx::VERB, &regular[..regular.len() - 1]))
+    };
+    let Some(first) = own.first() else { return false };
+    let begins = is_participle(first) || first.lower == "done";
+    let at = own.iter().take(MAX_SUBJECT_WORDS + 1).position(is_participle);
+    let subject = at.map_or(own, |at| &own[..at]);
+    let is_fragment = at.is_some_and(|at| at > 0)
+        && !subject
+            .iter()
+            .any(|word| is_among(lx::AUXILIARY | lx::PRONOUN | lx::MODAL | lx::PREPOSITION, &word.lower));
+    let is = own.iter().take(MAX_SUBJECT_WORDS + 3).position(|word| is_among("is | are", &word.lower));
+    let is_state = is.filter(|&is| is > 0).is_some_and(|is| {
+        let rest = strip(&own[is + 1..], "now | also | all | finally | both").unwrap_or(&own[is + 1..]);
+        rest.first().is_some_and(is_participle) || strip(rest, "in | there | done | in place").is_some()
+    });
+    !sentence.is_question
+        && Modality::of(sentence).is_asserted()
+        && !contains(&sentence.words, lx::INCOMPLETE)
+        && !contains(&sentence.words, "so far | still | will | can | cannot | need | needs")
+        && (begins || is_fragment || is_state)
 }
 
 /// "The implementation is complete": all of the work, whatever it was.

@@ -1,6 +1,7 @@
 //! Which open tasks a report of the agent ends.
 
 use super::{DraftDelta, KnownItem, TargetName, TargetResolver, target_field};
+use crate::extract::rules::ends_work;
 use crate::vocabulary::{ItemKind, ItemStatus};
 use probity_prose::lexicon::{self as lx, is_among, strip};
 use probity_prose::sentences::Sentence;
@@ -18,7 +19,17 @@ impl TargetResolver {
     pub(super) fn close_by_report(&mut self, report: &str) -> Option<DraftDelta> {
         let said = stems(report);
         let subject = subject_of(report);
+        let sentence = Sentence::new(report, 0..report.len());
+        let tells_end = ends_work(&sentence) || is_result(report);
+        // A statement about the same things ends no work that it does not name.
+        let leaves_open = |known: &KnownItem| {
+            let verb = known.summary.split_whitespace().next().unwrap_or_default().to_lowercase();
+            !tells_end && is_among(lx::VERB, &verb) && stems(&verb).is_disjoint(&said)
+        };
         let score = |known: &KnownItem| {
+            if leaves_open(known) {
+                return None;
+            }
             let shared = known.stems.intersection(&said).count();
             let n = known.stems.len();
             let is_enough = shared >= 2 && shared * 2 >= n || shared > 0 && shared == n;
@@ -58,6 +69,33 @@ impl TargetResolver {
         let known = &mut self.known[at];
         known.status = ItemStatus::Resolved;
         Some(("task_closed", vec![target_field(&known.handle), ("resolution", report.into())]))
+    }
+
+    /// Closes the only open work that the last turn of somebody else asked for.
+    pub(in crate::extract) fn close_only_asked(
+        &mut self,
+        report: &str,
+        name: TargetName<'_>,
+        range: &Range<usize>,
+    ) -> Vec<Value> {
+        let Some(asked) = self.of_others.first().cloned() else { return Vec::new() };
+        let is_open = |known: &KnownItem| {
+            known.kind == ItemKind::Task && known.is_live() && !known.is_new && known.is_of(&asked)
+        };
+        let mut open = (0..self.known.len()).filter(|&at| is_open(&self.known[at]));
+        let (Some(at), None) = (open.next(), open.next()) else { return Vec::new() };
+        let known = &mut self.known[at];
+        // "Turned off." needs no name for what it is about; a longer report does.
+        let is_bare = report
+            .split([',', '.', ':', ';'])
+            .next()
+            .is_some_and(|part| part.split_whitespace().count() <= 2);
+        if !is_bare && known.stems.is_disjoint(&stems(report)) {
+            return Vec::new();
+        }
+        known.status = ItemStatus::Resolved;
+        let closed = ("task_closed", vec![target_field(&known.handle), ("resolution", report.into())]);
+        Self::sourced(vec![closed], name, range)
     }
 
     /// Closes the work of the turns just before that only asked for knowledge, because something was found.

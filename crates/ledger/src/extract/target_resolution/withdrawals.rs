@@ -63,7 +63,9 @@ impl TargetResolver {
                 if known.kind == ItemKind::Fact { known.stems.len().min(said.len()).min(2) } else { 1 };
             is_firm(known) && shared >= least.max(1) && self.recent.iter().any(|id| known.is_of(id))
         };
-        let is_will = |known: &KnownItem| is_firm(known) && known.kind != ItemKind::Fact;
+        // Nor a goal by deciding something else.
+        let is_will =
+            |known: &KnownItem| is_firm(known) && !matches!(known.kind, ItemKind::Fact | ItemKind::Goal);
         let is_last =
             |known: &KnownItem| is_firm(known) && self.recent.first().is_some_and(|id| known.is_of(id));
         self.known
@@ -91,6 +93,25 @@ impl TargetResolver {
             withdrawn.push(self.supersede(other, "taken back"));
         }
         withdrawn
+    }
+
+    /// Withdraws what the turn just before announced, and the request that it repeats in other words.
+    pub(super) fn withdraw_recent(&mut self) -> Vec<DraftDelta> {
+        let is_will = |known: &KnownItem| matches!(known.kind, ItemKind::Task | ItemKind::Decision);
+        let Some(last) = self.recent.first().cloned() else { return Vec::new() };
+        let Some(at) = self.recent_item(|known| is_will(known) && known.is_of(&last)) else {
+            return Vec::new();
+        };
+        let meant = self.known[at].stems.clone();
+        let is_twin = |known: &KnownItem| {
+            let shared = known.stems.intersection(&meant).count();
+            is_will(known)
+                && !known.is_of(&last)
+                && shared >= 2
+                && shared * 3 >= known.stems.len().min(meant.len()) * 2
+        };
+        let twin = self.recent_item(is_twin);
+        [Some(at), twin].into_iter().flatten().map(|at| self.supersede(at, "declined")).collect()
     }
 
     /// Gives the newest statement with a number another one. A bound needs a statement with the same unit.
@@ -181,6 +202,11 @@ impl TargetResolver {
             let fields = vec![target_field(&target), handle, ("summary", summary.into())];
             return vec![("fact_corrected", fields)];
         }
+        if self.known[at].kind == ItemKind::Goal {
+            let withdrawn = self.supersede(at, old);
+            let next = TargetName { n: name.n + 1, ..name };
+            return vec![withdrawn, self.create(ItemKind::Goal, next, summary, ConfidenceLevel::High)];
+        }
         if self.known[at].kind == ItemKind::Task {
             let withdrawn = self.supersede(at, old);
             let next = TargetName { n: name.n + 1, ..name };
@@ -192,7 +218,7 @@ impl TargetResolver {
     }
 
     /// Gives a decision or constraint other words; other items are withdrawn.
-    fn reworded(&mut self, at: usize, summary: String, value: &str) -> DraftDelta {
+    pub(super) fn reworded(&mut self, at: usize, summary: String, value: &str) -> DraftDelta {
         match self.known[at].kind {
             ItemKind::Decision => {
                 self.known[at].reword(&summary);
@@ -237,6 +263,9 @@ impl TargetResolver {
                 && !keeps(&known.summary)
         };
         let Some(at) = self.spoken_of(changes) else { return Vec::new() };
+        // "Keep it", said of what was to be removed, names it.
+        let kept = removed_thing(&self.known[at].summary).filter(|_| about.is_empty() && !is_left);
+        let summary = kept.map_or(summary, |thing| format!("Keep {thing}"));
         let withdrawn = self.supersede(at, "stays as it is");
         // "Leave the triggers alone" only ends what was announced.
         if ["alone", "as is", "as they are", "as it is"].iter().any(|end| summary.ends_with(end)) {
@@ -275,6 +304,53 @@ impl TargetResolver {
         Some(self.supersede(at, "it happened again"))
     }
 
+    /// Ends the removal of something that is still needed, and says who needs it.
+    pub(super) fn still_needed(
+        &mut self,
+        about: &str,
+        summary: String,
+        name: TargetName<'_>,
+    ) -> Vec<DraftDelta> {
+        let said = stems(about);
+        let removes = |known: &KnownItem| {
+            let words = known.summary.to_lowercase();
+            let mut front = words.split_whitespace().take(MAX_REMOVAL_WORDS);
+            front.any(is_removal) && !known.stems.is_disjoint(&said) && !denies(&known.summary)
+        };
+        let Some(at) = self.spoken_of(removes) else { return Vec::new() };
+        let withdrawn = self.supersede(at, "still needed");
+        let next = TargetName { n: name.n + 1, ..name };
+        vec![withdrawn, self.create(ItemKind::Fact, next, summary, ConfidenceLevel::Medium)]
+    }
+
+    /// Returns the other day of the newest firm statement that has exactly one.
+    pub(super) fn earlier_day(&self, new: &str) -> Option<String> {
+        const DAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+        let day_of = |known: &KnownItem| {
+            let lower = known.summary.to_lowercase();
+            let mut days = lower
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| DAYS.contains(word))
+                .map(str::to_owned);
+            let (day, None) = (days.next()?, days.next()) else { return None };
+            (!day.eq_ignore_ascii_case(new)).then_some(day)
+        };
+        let is_firm = |known: &KnownItem| !matches!(known.kind, ItemKind::Hypothesis | ItemKind::Branch);
+        let at = self.spoken_of(|known| is_firm(known) && day_of(known).is_some())?;
+        day_of(&self.known[at])
+    }
+
+    /// Withdraws the only thing that the turn just before stated.
+    pub(super) fn deny_last(&mut self) -> Option<DraftDelta> {
+        let last = self.recent.first()?.clone();
+        let is_stated = |known: &KnownItem| {
+            known.kind == ItemKind::Fact && known.is_live() && !known.is_new && known.is_of(&last)
+        };
+        let mut stated = (0..self.known.len()).filter(|&at| is_stated(&self.known[at]));
+        let (at, None) = (stated.next()?, stated.next()) else { return None };
+        Some(self.supersede(at, "denied"))
+    }
+
     /// Returns the name in the work or choice of the turns before that `new` was meant instead of: one that begins or ends alike.
     pub(super) fn misnamed(&self, new: &str) -> Option<String> {
         const MIN_SHARED: usize = 3;
@@ -284,6 +360,19 @@ impl TargetResolver {
                 old.bytes().rev().zip(new.bytes().rev()).take_while(|(one, other)| one == other).count();
             old != new && prefix.max(suffix) >= MIN_SHARED
         };
+        // "per batch" for "per page": as many words, from the same one on.
+        let (first, n_words) = (new.split_whitespace().next()?, new.split_whitespace().count());
+        let part_of = |known: &KnownItem| {
+            let words: Vec<&str> = known.summary.split_whitespace().collect();
+            let at = words.iter().position(|word| word.eq_ignore_ascii_case(first))?;
+            (n_words > 1).then(|| words.get(at..at + n_words).map(|part| part.join(" "))).flatten()
+        };
+        let part = self.spoken_of(|known| {
+            !matches!(known.kind, ItemKind::Hypothesis | ItemKind::Branch) && part_of(known).is_some()
+        });
+        if let Some(at) = part {
+            return part_of(&self.known[at]).filter(|old| !old.eq_ignore_ascii_case(new));
+        }
         let named = |known: &KnownItem| {
             let word = known.summary.split_whitespace().skip(1).find(|word| alike(word.trim_matches('`')))?;
             Some(word.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_')).to_owned())
@@ -351,7 +440,49 @@ impl TargetResolver {
 /// Returns whether a text asks to make something else of a thing.
 fn changes_state(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or("").to_lowercase();
-    matches!(first.as_str(), "make" | "change" | "turn" | "convert" | "set" | "switch" | "rename" | "move")
+    matches!(
+        first.as_str(),
+        "make" | "change" | "turn" | "convert" | "set" | "switch" | "rename" | "move" | "replace"
+    ) || is_removal(&first)
+}
+
+/// How far into a text the verb of a removal stands: "we are retiring", "stop supporting".
+const MAX_REMOVAL_WORDS: usize = 4;
+
+fn is_removal(word: &str) -> bool {
+    matches!(
+        word,
+        "drop"
+            | "dropping"
+            | "cut"
+            | "cutting"
+            | "remove"
+            | "removing"
+            | "delete"
+            | "deleting"
+            | "retire"
+            | "retiring"
+            | "kill"
+            | "killing"
+            | "disable"
+            | "disabling"
+            | "deprecate"
+            | "deprecating"
+            | "stop"
+            | "stopping"
+            | "abandon"
+            | "abandoning"
+            | "sunset"
+            | "sunsetting"
+            | "discontinue"
+            | "discontinuing"
+    )
+}
+
+/// Returns what a text asks to remove: "support for Python 3.8".
+fn removed_thing(text: &str) -> Option<&str> {
+    let (verb, thing) = text.split_once(' ')?;
+    is_removal(&verb.to_lowercase()).then_some(thing)
 }
 
 /// Returns whether a text says itself that something stays.
