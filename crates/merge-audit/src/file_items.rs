@@ -468,6 +468,7 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
             || trimmed.starts_with(b"#")
             || trimmed.starts_with(b"|")
             || trimmed.starts_with(b"..");
+        let tokens = without_bullet(bytes, tokens);
         let begins = is_list_entry(trimmed) || (indent >= 4 && paragraph.is_none());
         if (stands_alone || begins || trimmed.is_empty())
             && let Some(open) = paragraph.take()
@@ -490,9 +491,30 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
         }
     });
     finished.extend(paragraph);
+    for raw in &mut finished {
+        let n_marks = raw.tokens.iter().rev().take_while(|token| is_final_mark(bytes, token)).count();
+        let n_kept = raw.tokens.len() - n_marks;
+        raw.tokens.to_mut().truncate(n_kept);
+    }
     for raw in &finished {
         file.add(bytes, raw);
     }
+}
+
+/// Leaves out the mark of a list entry: which one it is, is layout.
+fn without_bullet(bytes: &[u8], mut tokens: Vec<SourceToken>) -> Vec<SourceToken> {
+    let is_bullet = |token: &SourceToken| {
+        let text = &bytes[token.start as usize..token.end as usize];
+        matches!(text, b"*" | b"-" | b"+") && bytes.get(token.end as usize) == Some(&b' ')
+    };
+    if tokens.len() > 1 && is_bullet(&tokens[0]) {
+        tokens.remove(0);
+    }
+    tokens
+}
+
+fn is_final_mark(bytes: &[u8], token: &SourceToken) -> bool {
+    matches!(&bytes[token.start as usize..token.end as usize], b":" | b"." | b"!")
 }
 
 fn is_list_entry(line: &[u8]) -> bool {

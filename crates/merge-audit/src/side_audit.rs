@@ -122,7 +122,7 @@ impl SideAudit<'_> {
         let is_deleted = |index: &usize| view.side.count(view.base.items[*index].hash) == 0;
         let before = (region.before.start..base).rev().take_while(is_deleted);
         let after = (base..region.before.end).skip(1).take_while(is_deleted);
-        before.chain(after).chain([base]).any(|index| !view.other_deleted(index) && !view.other_keeps(index))
+        before.chain(after).chain([base]).any(|index| view.other_rewrote(index))
     }
 
     /// Two insertions at one place can both be kept, unless they say the same in two ways, or the place is gone.
@@ -149,6 +149,9 @@ impl SideAudit<'_> {
         if has_neighbor && is_gone(before) && is_gone(after) {
             return true;
         }
+        if touching.iter().any(|other| self.is_other_version_of_block(side, region, other)) {
+            return true;
+        }
         let item = &view.side.items[side];
         touching.iter().flat_map(|region| region.after.clone()).any(|index| {
             let other = &view.other.items[index];
@@ -159,6 +162,26 @@ impl SideAudit<'_> {
             head == view.other.head_of(other)
                 && similarity_percent(view.side, item, view.other, other) >= min_percent
         })
+    }
+
+    /// Returns true if both sides inserted a block at one place, the two have a line in common, and the other side's has lines
+    /// of its own where this one has the item: two versions of one text.
+    fn is_other_version_of_block(&self, side: usize, region: &ChangedRegion, other: &ChangedRegion) -> bool {
+        const MIN_COMMON_WORDS: usize = 3;
+        let view = &self.view;
+        if other.before != region.before {
+            return false;
+        }
+        let [mine, theirs] = [(view.side, &region.after), (view.other, &other.after)]
+            .map(|(file, range)| &file.hashes[range.clone()]);
+        let pairs = aligned_pairs(mine, theirs);
+        let is_telling = |(at, _): &(usize, usize)| {
+            view.side.sorted_words(&view.side.items[region.after.start + at]).len() >= MIN_COMMON_WORDS
+        };
+        let at = side - region.after.start;
+        let before = pairs.iter().rfind(|(mine, _)| *mine < at).map_or(0, |(_, theirs)| theirs + 1);
+        let after = pairs.iter().find(|(mine, _)| *mine > at).map_or(theirs.len(), |(_, theirs)| *theirs);
+        pairs.iter().any(is_telling) && before < after
     }
 
     fn finding(

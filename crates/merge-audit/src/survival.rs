@@ -33,6 +33,8 @@ pub(crate) struct SideView<'a> {
     /// What the side did, region by region.
     pub(crate) edits: &'a [RegionEdits],
     pub(crate) base_to_other: &'a Alignment,
+    /// Base items that the other side has in other words at the same place.
+    rewritten_by_other: BTreeSet<usize>,
     pub(crate) base_to_result: &'a Alignment,
     pub(crate) side_to_result: &'a Alignment,
     /// Names that the other side replaced everywhere.
@@ -97,6 +99,7 @@ impl<'a> SideView<'a> {
     ) -> Self {
         let [base, side, other, result] = files;
         let base_to_other = alignments.base_to(versions[1]);
+        let rewritten_by_other = rewritten_items(base, other, base_to_other, alignments.edits(versions[1]));
         let renamed = renamed_words(base, other, alignments.edits(versions[1]));
         let is_invented = |item: &Item| {
             let tokens = result.tokens_of(item);
@@ -115,6 +118,7 @@ impl<'a> SideView<'a> {
             base_to_result: alignments.base_to(RESULT),
             side_to_result: alignments.to_result(versions[0]),
             base_to_other,
+            rewritten_by_other,
             renamed,
             invented,
             invented_parts: OnceCell::new(),
@@ -171,6 +175,7 @@ impl<'a> SideView<'a> {
             || self.is_adapted(item)
             || self.is_said_by_other(item)
             || self.is_joined(side)
+            || self.is_wrapped(side)
             || self.has_moved(side)
     }
 
@@ -185,12 +190,21 @@ impl<'a> SideView<'a> {
         if counts.result >= counts.expected() && counts.result > 0 {
             return true;
         }
+        // Nobody wants a whole sentence twice.
+        if counts.base == 0 && counts.result > 0 && self.is_sentence(item) {
+            return true;
+        }
         if counts.side > 1 && self.has_pair(side) {
             return true;
         }
         let renamed: Vec<u64> =
             tokens.iter().map(|token| self.renamed.get(token).copied().unwrap_or(*token)).collect();
         renamed != tokens && self.result.occurrences(&renamed, item.is_note()).any > 0
+    }
+
+    fn is_sentence(&self, item: &Item) -> bool {
+        const MIN_SENTENCE_WORDS: usize = 8;
+        item.kind == ItemKind::Text && self.side.sorted_words(item).len() >= MIN_SENTENCE_WORDS
     }
 
     /// Returns true if the result has an item that occurs often as often beside its neighbor as the side has.
@@ -210,7 +224,8 @@ impl<'a> SideView<'a> {
     pub(crate) fn half_of(&self, atom: EditAtom) -> EditAtom {
         match atom {
             EditAtom::Update { base, side } if self.is_undeleted(base) => {
-                if self.adds_words(base, side) && self.is_present(side) {
+                let stands = self.side_to_result.forward[side].is_some();
+                if stands || self.adds_words(base, side) && self.is_present(side) {
                     EditAtom::Delete { base }
                 } else {
                     atom
@@ -346,6 +361,33 @@ impl<'a> SideView<'a> {
             })
     }
 
+    /// Returns the lines of a place in the result that are neither the base's nor the other side's, and no whole line of the side.
+    fn written_by_merge(&self, place: Range<usize>) -> impl Iterator<Item = &Item> {
+        let is_of_merge = |item: &&Item| {
+            let tokens = self.result.tokens_of(item);
+            self.side.count(item.hash) == 0
+                && [self.base, self.other]
+                    .iter()
+                    .all(|file| file.occurrences(tokens, item.is_note()).any == 0)
+        };
+        self.result.items[place].iter().filter(is_of_merge)
+    }
+
+    /// Returns true if lines that the merge wrote at the place have almost all words of an inserted line in a row: the line is there,
+    /// broken at other places.
+    fn is_wrapped(&self, side: usize) -> bool {
+        const MIN_WRAPPED_WORDS: usize = 4;
+        let words = self.side.words_of(&self.side.items[side]);
+        if words.len() < MIN_WRAPPED_WORDS {
+            return false;
+        }
+        let place = between(&self.side_to_result.forward, &(side..side + 1), self.result.items.len());
+        let is_note = self.side.items[side].is_note();
+        let written = self.written_by_merge(place).filter(|item| item.is_note() == is_note);
+        let there: Vec<u64> = written.flat_map(|item| self.result.words_of(item)).collect();
+        longest_common_run(&words, &there) * 100 >= words.len() * MIN_COMBINED_PERCENT
+    }
+
     /// Returns true if the merge wrote a line of its own where a line of the side would be, in part with the same words: a third
     /// version.
     pub(crate) fn has_third_version(&self, side: usize) -> bool {
@@ -354,10 +396,11 @@ impl<'a> SideView<'a> {
         let place = between(forward, &(side..side + 1), self.result.items.len());
         let item = &self.side.items[side];
         let parts = word_parts(&self.texts.side, item);
-        let invented = self.invented.iter().filter(|index| place.contains(index));
-        invented.map(|&index| &self.result.items[index]).any(|other| {
+        self.written_by_merge(place).any(|other| {
+            let of_other = word_parts(&self.texts.result, other);
+            let is_shortened = !of_other.is_empty() && n_common(&parts, &of_other) == of_other.len();
             other.is_note() == item.is_note()
-                && dice_percent(&parts, &word_parts(&self.texts.result, other)) >= MIN_THIRD_VERSION_PERCENT
+                && (is_shortened || dice_percent(&parts, &of_other) >= MIN_THIRD_VERSION_PERCENT)
         })
     }
 
@@ -431,8 +474,17 @@ impl<'a> SideView<'a> {
         self.search.is_gone_on_both_sides(&line, self.versions)
     }
 
+    /// Returns true if the other side wrote a base item in other words at the same place.
+    pub(crate) fn other_rewrote(&self, base: usize) -> bool {
+        self.rewritten_by_other.contains(&base)
+    }
+
     /// Returns true if the other side still has a base item, at its place or elsewhere.
     pub(crate) fn other_keeps(&self, base: usize) -> bool {
+        // A longer line may have the words of the old one in a row: `x = 1 if y else z` has `x = 1`.
+        if self.other_rewrote(base) {
+            return false;
+        }
         if self.base_to_other.forward[base].is_some() {
             return true;
         }
@@ -471,6 +523,41 @@ pub(crate) fn between(forward: &[Option<usize>], range: &Range<usize>, n_items: 
     start.min(end)..end
 }
 
+/// Returns the base items that a side wrote in other words. A line that was joined with those beside it, or cut, has none.
+fn rewritten_items(
+    base: &FileItems,
+    side: &FileItems,
+    alignment: &Alignment,
+    edits: &[RegionEdits],
+) -> BTreeSet<usize> {
+    let updates = edits.iter().flat_map(|(_, atoms)| atoms).filter_map(|&atom| match atom {
+        EditAtom::Update { base, side } => Some((base, side)),
+        _ => None,
+    });
+    let is_rewritten = |&(left, right): &(usize, usize)| {
+        let words = |index: Option<usize>| {
+            index.and_then(|index| base.items.get(index)).map_or(&[][..], |item| base.sorted_words(item))
+        };
+        let mut known = words(Some(left)).to_vec();
+        known.extend(words(left.checked_sub(1)).iter().chain(words(Some(left + 1))));
+        known.sort_unstable();
+        !added_elements(&known, side.sorted_words(&side.items[right])).is_empty()
+    };
+    let rewritten = updates.filter(is_rewritten).map(|(left, _)| left);
+    // A brace ends an item: the rest of the line may be new.
+    let gained_on_its_line = |&left: &usize| {
+        let Some(right) = alignment.forward[left] else { return false };
+        let line = side.items[right].last_line;
+        let is_new = |at: usize| {
+            side.items.get(at).is_some_and(|item| {
+                item.first_line == line && !item.is_note() && alignment.backward[at].is_none()
+            })
+        };
+        !side.items[right].is_note() && (is_new(right + 1) || right.checked_sub(1).is_some_and(is_new))
+    };
+    rewritten.chain((0..base.items.len()).filter(gained_on_its_line)).collect()
+}
+
 /// Finds names that the other side replaced by another one wherever they stood.
 fn renamed_words(base: &FileItems, other: &FileItems, edits: &[RegionEdits]) -> BTreeMap<u64, u64> {
     let mut votes: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
@@ -490,6 +577,19 @@ fn renamed_words(base: &FileItems, other: &FileItems, edits: &[RegionEdits]) -> 
         (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten()
     };
     votes.into_iter().filter_map(only).filter(|(from, _)| other.code.count(*from) == 0).collect()
+}
+
+/// Returns how many elements in a row two lists share at most.
+fn longest_common_run(left: &[u64], right: &[u64]) -> usize {
+    let mut runs = vec![0; right.len() + 1];
+    let mut longest = 0;
+    for element in left {
+        for at in (0..right.len()).rev() {
+            runs[at + 1] = if right[at] == *element { runs[at] + 1 } else { 0 };
+            longest = longest.max(runs[at + 1]);
+        }
+    }
+    longest
 }
 
 /// Returns the tokens of a code item together with its neighbor before, and with the one after.

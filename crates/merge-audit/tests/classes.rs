@@ -209,3 +209,95 @@ fn a_man_page_that_a_program_wrote_is_set_aside() {
     let report = audit(&FourTrees::from([(path("shop.8"), texts)]), AuditOptions::default());
     assert_eq!((report.findings.len(), report.set_aside.len()), (0, 1));
 }
+
+#[test]
+fn what_both_sides_wrote_in_other_words_is_contested_also_if_one_has_the_old_line_within() {
+    let base = SHOP.replace("    check(total)\n", "    self.data = {}\n");
+    let ours = base.replace("self.data = {}\n", "self.data = {} if data is None else data\n");
+    let theirs = base.replace("self.data = {}\n", "self.data = data or {}\n    self.heap = heap or []\n");
+    let merged = ours.replace("else data\n", "else data\n    self.heap = [] if heap is None else heap\n");
+    let found = classes([&base, &ours, &theirs, &merged]);
+    assert!(!found.is_empty() && found.iter().all(|class| *class == FindingClass::Contested), "{found:?}");
+    assert!(classes([&base, &base, &theirs, &base]).contains(&FindingClass::Lost));
+}
+
+#[test]
+fn a_deletion_beside_a_line_that_the_other_side_rewrote_is_contested() {
+    let base =
+        SHOP.replace("def ship(order):\n", "def ship(order, unit):\n    unit = unit or standard(order)\n");
+    let ours = base.replace(
+        "def ship(order, unit):\n    unit = unit or standard(order)\n",
+        "def send(order, door):\n    knock(door)\n",
+    );
+    let theirs = base.replace("def ship(order, unit):\n", "def send(order, unit):\n");
+    let merged =
+        theirs.replace("def send(order, unit):\n", "def send(order, unit, door):\n    knock(door)\n");
+    let found = classes([&base, &ours, &theirs, &merged]);
+    assert!(found.iter().all(|class| *class == FindingClass::Contested), "{found:?}");
+}
+
+#[test]
+fn a_list_that_the_merge_wrapped_in_another_way_is_there() {
+    let ours = SHOP.replace(
+        "import sys\n",
+        "import sys\nkinds = ['box', 'bag', 'crate', 'tube',\n         'pallet', 'roll', 'drum', 'sack']\n",
+    );
+    let theirs = SHOP.replace("check(total)", "check(total, limit)");
+    let merged = theirs.replace(
+        "import sys\n",
+        "import sys\nforms = {\n    'box', 'bag', 'crate', 'tube', 'pallet',\n    'roll', 'drum', 'sack',\n}\n",
+    );
+    assert_eq!(classes([SHOP, &ours, &theirs, &merged]), []);
+    let without = merged.replace("'roll', 'drum', 'sack',", "'jar',");
+    assert!(!classes([SHOP, &ours, &theirs, &without]).is_empty());
+}
+
+#[test]
+fn two_versions_of_one_inserted_text_are_contested() {
+    let noted = |rest: &str| {
+        let first = "    # The total is checked against the limit of the order,\n";
+        SHOP.replace("    check(total)\n", &format!("{first}{rest}    check(total)\n"))
+    };
+    let ours = noted("    # because two agents may add to one order at a time.\n");
+    let theirs =
+        noted("    # which nobody may exceed without a note from the manager.\n    # See the manual.\n");
+    let found = classes([SHOP, &ours, &theirs, &ours]);
+    assert!(!found.is_empty() && found.iter().all(|class| *class == FindingClass::Contested), "{found:?}");
+    // Where one side only has more of the same, nothing contradicts it.
+    let longer = noted("    # because two agents may add to one order at a time.\n    # See the manual.\n");
+    assert_eq!(classes([SHOP, &longer, &ours, &ours]), [FindingClass::Lost]);
+}
+
+#[test]
+fn a_comment_that_the_merge_shortened_is_contested() {
+    let ours =
+        SHOP.replace("    check(total)\n", "    check(total)  # orders of version one have no limit\n");
+    let theirs = SHOP.replace("weigh(parcel)", "weigh(parcel, unit)");
+    let merged = theirs.replace("    check(total)\n", "    check(total)  # version one\n");
+    assert_eq!(classes([SHOP, &ours, &theirs, &merged]), [FindingClass::Contested]);
+}
+
+#[test]
+fn another_mark_before_or_after_a_line_of_prose_is_no_edit() {
+    let base =
+        "# Changes\n\nThe newest comes first.\n\n## 1.0\n\n* The shop opens at nine, and closes at five.\n";
+    let entry = "The total of an order is rounded to cents before it is checked.\n";
+    let ours = base.replace("## 1.0\n\n", &format!("## Rounding:\n\n- {entry}\n## 1.0\n\n"));
+    let theirs = base.replace("closes at five", "closes at six");
+    let merged = theirs.replace("## 1.0\n\n", &format!("## Rounding\n\n* {entry}\n## 1.0\n\n"));
+    assert_eq!(findings("NEWS.md", [base, &ours, &theirs, &merged]), []);
+    // A sentence that a side has twice is there if it is there once.
+    let twice = ours.replace("## 1.0\n\n", &format!("## 1.0\n\n- {entry}"));
+    assert_eq!(findings("NEWS.md", [base, &twice, &theirs, &merged]), []);
+    assert_eq!(findings("NEWS.md", [base, &ours, &theirs, &theirs]).len(), 1);
+}
+
+#[test]
+fn a_shortened_line_that_is_there_beside_the_old_one_is_a_deletion() {
+    let base = SHOP.replace("    check(total)\n", "    check(total, limit, unit)\n    log(total)\n");
+    let ours = base.replace("check(total, limit, unit)", "check(total, limit)");
+    let merged = base.replace("    check(", "    check(total, limit)\n    check(");
+    let found = findings("shop.py", [&base, &ours, &base, &merged]);
+    let told: Vec<_> = found.iter().map(|one| (one.kind.is_deletion(), one.lost.clone())).collect();
+    assert_eq!(told, [(true, vec!["    check(total, limit, unit)".to_owned()])]);
+}
