@@ -20,6 +20,8 @@ pub(crate) struct WalkContext<'a> {
     pub(crate) root_stat: EntryStat,
     /// The earlier snapshot; `None` where the times of files are not reliable.
     pub(crate) known: Option<&'a Snapshot>,
+    /// Whether names that come, go or are exchanged show in the times of their directory.
+    pub(crate) names_show_in_times: bool,
     /// The part of the tree to look at; `None` for all of it.
     pub(crate) selection: Option<&'a WalkSelection>,
     pub(crate) git_id_len: usize,

@@ -163,6 +163,8 @@ fn merge(below: &Snapshot, layer: &Snapshot, opaque: &BTreeSet<DirId>) -> Snapsh
     let mut merged = Snapshot {
         started_ns: layer.started_ns,
         git_ids: below.git_ids,
+        // A merged directory has the times of the layer, and names from both.
+        has_all_names: false,
         dirs,
         findings: Vec::new(),
         notes: Vec::new(),

@@ -40,7 +40,9 @@
 //!
 //! [`Snapshot::take`] trusts an earlier snapshot about an entry only if type, permission bits, size, mtime, ctime, link
 //! count, inode and device are unchanged, and if the entry was last written at least two seconds before that snapshot
-//! began. Anything written later, or with a time in the future, is read again. The result never depends on the earlier
+//! began. Anything written later, or with a time in the future, is read again. The names in a directory are taken from
+//! it by the same rule, on file systems of which it is known that names which come, go or are exchanged change the ctime
+//! of their directory. Every entry is asked for its metadata in every snapshot. The result never depends on the earlier
 //! snapshot; only the amount of reading does.
 //!
 //! Content can change without any of these only by writing to the disk below the file system, setting the machine's

@@ -43,6 +43,8 @@ impl fmt::Display for SnapshotNote {
 pub struct Snapshot {
     pub(crate) started_ns: i64,
     pub(crate) git_ids: Option<ObjectFormat>,
+    /// Whether every directory has all the names that were listed in it, so that a later walk may take them from here.
+    pub(crate) has_all_names: bool,
     /// A parent comes before its children; the children of one directory are sorted by name.
     pub(crate) dirs: Vec<DirectoryRecord>,
     pub(crate) findings: Vec<TreeFinding>,
@@ -114,11 +116,9 @@ impl Snapshot {
     pub fn recalls_all_of(&self, later: &Self) -> bool {
         let settled_ns = self.settled_ns();
         let mut records = self.dirs.iter().flat_map(|dir| &*dir.records);
-        self.git_ids == later.git_ids
+        (self.git_ids, self.has_all_names) == (later.git_ids, later.has_all_names)
             && self.dirs == later.dirs
-            && records.all(|record| {
-                matches!(record.held, EntryContent::Directory(_)) || record.is_older_than(settled_ns)
-            })
+            && records.all(|record| record.is_older_than(settled_ns))
     }
 
     /// Returns the path of the child at index `place` of directory `id`.

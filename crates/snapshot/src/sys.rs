@@ -3,7 +3,7 @@
 //! On Linux metadata comes from `statx`, which also reports the mount; elsewhere (and where `statx` is missing) from
 //! `fstatat`, which does not. Nothing above this module knows the difference except through [`EntryStat::mount`].
 
-use crate::entry_record::{EntryStat, SnapshotEntryKind};
+use crate::entry_record::{DirectoryRecord, EntryStat, SnapshotEntryKind};
 use crate::walk_selection::SelectedNames;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -37,6 +37,16 @@ impl DirectoryNames {
         self.bytes.extend_from_slice(name);
         self.listed.push(ListedName { offset, len, kind: listed_kind(kind) });
         Ok(())
+    }
+
+    /// Returns the names that an earlier snapshot has of a directory.
+    pub(crate) fn of_known(dir: &DirectoryRecord) -> Self {
+        let listed = dir.records.iter().map(|record| ListedName {
+            offset: record.name.0,
+            len: record.name.1,
+            kind: Some(record.held.kind()),
+        });
+        Self { bytes: dir.names.to_vec(), listed: listed.collect() }
     }
 
     pub(crate) fn name(&self, listed: ListedName) -> &[u8] {

@@ -60,7 +60,14 @@ impl Snapshot {
     pub fn unseen(options: &SnapshotOptions) -> Self {
         let mut dirs = vec![DirectoryRecord::empty()];
         merkle::hash_leaf(&mut dirs[0]);
-        Self { started_ns: now_ns(), git_ids: options.git_ids, dirs, findings: Vec::new(), notes: Vec::new() }
+        Self {
+            started_ns: now_ns(),
+            git_ids: options.git_ids,
+            has_all_names: false,
+            dirs,
+            findings: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     fn take_part(
@@ -89,6 +96,7 @@ impl Snapshot {
             return Err(TreeError { root: real_root.to_owned(), reason, detail });
         }
         let mut snapshot = Self::assemble(walked, started_ns, options.git_ids);
+        snapshot.has_all_names &= selection.is_none();
         if ground.root_stat.mount.is_none() {
             snapshot.notes.push(SnapshotNote::NoMountIds);
         }
@@ -100,6 +108,8 @@ impl Snapshot {
 
     /// Puts the walked directories in order and hashes them.
     fn assemble(walked: WalkResult, started_ns: i64, git_ids: Option<ObjectFormat>) -> Self {
+        // The names of a directory that kept changing, or could not be read, may be missing.
+        let has_all_names = !walked.findings.iter().any(|found| matches!(found.at, WalkLocation::Dir(_)));
         let findings = walked.findings.into_iter().filter_map(|found| place(found, &walked.places)).collect();
         let mut found: Vec<Option<(EntryStat, DirectoryRecord)>> = Vec::new();
         found.resize_with(walked.places.len(), || None);
@@ -126,7 +136,7 @@ impl Snapshot {
             at += 1;
         }
         merkle::hash_parents(&mut dirs);
-        Self { dirs, findings, notes: Vec::new(), started_ns, git_ids }
+        Self { dirs, findings, notes: Vec::new(), started_ns, git_ids, has_all_names }
     }
 }
 
@@ -142,7 +152,17 @@ fn walk_context<'a>(
     let known = known.filter(|_| sys::times_tell(&root));
     let n_entries_seen = options.n_entries_seen.clone();
     let retries = RetryBudget::default();
-    Ok(WalkContext { root, root_stat, known, selection, git_id_len, retries, n_entries_seen })
+    let names_show_in_times = known.is_some() && sys::renames_are_stamped(&root);
+    Ok(WalkContext {
+        root,
+        root_stat,
+        known,
+        names_show_in_times,
+        selection,
+        git_id_len,
+        retries,
+        n_entries_seen,
+    })
 }
 
 /// The walked finding with its path; `None` for the root itself, which was reported before.

@@ -5,7 +5,7 @@
 //! is listed again. Large directories are shared between the threads.
 
 use crate::child_entry::{ChildEntry, DirectoryPart, WalkContext};
-use crate::entry_record::{DirId, DirectoryRecord, EntryContent, EntryRecord, EntryStat, ROOT};
+use crate::entry_record::{DirId, DirectoryRecord, EntryContent, EntryFacts, EntryRecord, EntryStat, ROOT};
 use crate::finding::{WalkFinding, WalkLocation};
 use crate::read::{EntryReadError, FileReader, MAX_READ_ATTEMPTS};
 use crate::sys::{self, DirectoryNames};
@@ -227,9 +227,12 @@ impl<'a> TreeWalk<'a> {
 
     /// Lists a directory and schedules its children.
     fn list(&'a self, worker: &mut WalkWorker, visited: OpenDirectory<'a>, queue: &TaskQueue<WalkTask<'a>>) {
-        let mut names = match sys::list(&visited.handle.fd, &mut worker.listing) {
-            Ok(names) => names,
-            Err(error) => return worker.report(visited.dir, error.into()),
+        let mut names = match self.unchanged_names(&visited) {
+            Some(names) => names,
+            None => match sys::list(&visited.handle.fd, &mut worker.listing) {
+                Ok(names) => names,
+                Err(error) => return worker.report(visited.dir, error.into()),
+            },
         };
         if visited.dir == ROOT {
             names.leave_out(self.left_out);
@@ -243,6 +246,19 @@ impl<'a> TreeWalk<'a> {
             1 => self.process_part(worker, &listing, 0, queue),
             n => queue.push((0..n).rev().map(|number| WalkTask::Part(Arc::clone(&listing), number))),
         }
+    }
+
+    /// Returns the names in a directory that has not changed since the earlier snapshot; `None` if it must be listed. Its
+    /// children are inspected all the same: what is written to them does not show in the directory.
+    fn unchanged_names(&self, visited: &OpenDirectory<'a>) -> Option<DirectoryNames> {
+        let known =
+            self.ground.known.filter(|known| self.ground.names_show_in_times && known.has_all_names)?;
+        // The root has no record of its own. A listing that was out of date is not repeated from memory.
+        let id = visited.known.filter(|id| *id != ROOT && visited.attempt == 0)?;
+        let dir = known.dir(id);
+        let record = &known.dir(dir.parent.0).records[dir.parent.1 as usize];
+        let is_same = record.facts == EntryFacts::from(&visited.stat);
+        (is_same && record.is_older_than(known.settled_ns())).then(|| DirectoryNames::of_known(dir))
     }
 
     /// Inspects some of the children; the thread that finishes the last part finishes the directory.

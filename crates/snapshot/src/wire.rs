@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer};
 pub(crate) struct StoredSnapshot {
     started_ns: i64,
     git_ids: Option<ObjectFormat>,
+    has_all_names: bool,
     dirs: Vec<DirectoryRecord>,
     findings: Vec<TreeFinding>,
     notes: Vec<SnapshotNote>,
@@ -36,10 +37,12 @@ impl TryFrom<StoredSnapshot> for Snapshot {
     type Error = DamagedSnapshot;
 
     fn try_from(stored: StoredSnapshot) -> Result<Self, DamagedSnapshot> {
-        let StoredSnapshot { started_ns, git_ids, dirs, findings, notes } = stored;
+        let StoredSnapshot { started_ns, git_ids, has_all_names, dirs, findings, notes } = stored;
         let git_id_len = git_ids.map_or(0, ObjectFormat::id_len);
         let is_sound = hang_together(&dirs) && dirs.iter().all(|dir| is_sound(dir, git_id_len));
-        is_sound.then_some(Self { started_ns, git_ids, dirs, findings, notes }).ok_or(DamagedSnapshot)
+        is_sound
+            .then_some(Self { started_ns, git_ids, has_all_names, dirs, findings, notes })
+            .ok_or(DamagedSnapshot)
     }
 }
 

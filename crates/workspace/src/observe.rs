@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The last snapshot of a tree, so that the next one only reads what changed.
-const STAT_CACHE: CacheKind = CacheKind { name: "stat", version: 2 };
+const STAT_CACHE: CacheKind = CacheKind { name: "stat", version: 3 };
 
 /// Returns the options for snapshots of the workspace.
 pub fn content_options(workspace: &Workspace) -> SnapshotOptions {

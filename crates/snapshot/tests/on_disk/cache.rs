@@ -1,11 +1,13 @@
 //! The cache never changes the result.
 
 use crate::common::{Tree, paths, show};
-use probity_snapshot::{ObjectFormat, Snapshot, SnapshotOptions, delta, touched};
+use probity_paths::RepoPath;
+use probity_snapshot::{ObjectFormat, Snapshot, SnapshotOptions, TreeRoot, WalkSelection, delta, touched};
 use proptest::prelude::*;
-use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 fn with_ids() -> SnapshotOptions {
     SnapshotOptions { git_ids: Some(ObjectFormat::Sha1), ..SnapshotOptions::default() }
@@ -100,6 +102,58 @@ fn what_was_written_back_is_told_as_touched() {
     assert_eq!(touched(&before, &after).iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["a"]);
 }
 
+/// Returns what is known of a tree of which only the file `d/a` was looked at.
+fn known_part(tree: &Tree) -> Snapshot {
+    let root = TreeRoot::open(&tree.root()).expect("opens");
+    let selection = WalkSelection::of_paths(&[RepoPath::parse(b"d/a").expect("a path")]);
+    Snapshot::take_selected(&root, &SnapshotOptions::default(), Some(&selection)).expect("a snapshot")
+}
+
+/// Returns `part` as if it had all names. It has no git ids, so what follows its time and their absence says so.
+fn passed_off_as_whole(part: &Snapshot) -> Snapshot {
+    let bytes = written(part);
+    let (_, rest): (i64, &[u8]) = postcard::take_from_bytes(&bytes).expect("the start");
+    let at = bytes.len() - rest.len() + 1;
+    assert_eq!(bytes[at], 0, "it does not have all names");
+    let mut bytes = bytes;
+    bytes[at] = 1;
+    postcard::from_bytes(&bytes).expect("well-formed")
+}
+
+#[test]
+fn names_are_taken_from_a_whole_snapshot_while_their_directory_is_the_same() {
+    let tree = Tree::with(&[("d/a", "a"), ("d/b", "b")]);
+    if !TreeRoot::open(&tree.root()).expect("opens").changes_show_in_times() {
+        return probity_testkit::skip!("the times of this file system do not tell");
+    }
+    let see = |known: &Snapshot| paths(&take(&tree, &SnapshotOptions::default(), Some(known)));
+    let part = known_part(&tree);
+    assert_eq!(see(&believed(&part)), ["d", "d/a", "d/b"], "a part is never believed about names");
+    let lie = passed_off_as_whole(&part);
+    assert_eq!(see(&lie), ["d", "d/a", "d/b"], "the directory was changed just now");
+    // The missing name shows that the directory is not listed.
+    assert_eq!(see(&believed(&lie)), ["d", "d/a"]);
+    tree.next_tick();
+    tree.write("d/c", "c");
+    std::fs::remove_file(tree.path("d/c")).expect("removes");
+    assert_eq!(see(&believed(&lie)), ["d", "d/a", "d/b"], "the directory changed since");
+}
+
+#[test]
+fn a_layer_is_not_believed_about_the_names_below_it() {
+    let tree = Tree::with(&[("d/a", "a"), ("d/b", "b")]);
+    let upper = tree.outside().join("upper");
+    fs::create_dir_all(upper.join("d")).expect("creates");
+    fs::write(upper.join("d/new"), "new").expect("writes");
+    let options = SnapshotOptions::default();
+    let merged = tree.see().with_layer(&upper, &tree.root(), &options).expect("is seen");
+    assert_eq!(paths(&merged), ["d", "d/a", "d/b", "d/new"]);
+    for root in [tree.root(), upper] {
+        let with = Snapshot::take(&root, &options, Some(&believed(&merged))).expect("a snapshot");
+        assert_eq!(told(&with), told(&Snapshot::take(&root, &options, None).expect("a snapshot")));
+    }
+}
+
 /// One operation on a small tree.
 #[derive(Debug, Clone)]
 enum Step {
@@ -109,6 +163,12 @@ enum Step {
     Link(u8, u8),
     Mode(u8, u8),
     Rename(u8, u8),
+    /// Two entries change places.
+    Exchange(u8, u8),
+    /// A file is written through a name outside of the tree that is removed again.
+    WriteFromOutside(u8),
+    /// The time of the last write is put back.
+    OldTime(u8),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -119,6 +179,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..12_u8, 0..12_u8).prop_map(|(path, target)| Step::Link(path, target)),
         1 => (0..12_u8, 0..4_u8).prop_map(|(path, mode)| Step::Mode(path, mode)),
         2 => (0..12_u8, 0..12_u8).prop_map(|(from, to)| Step::Rename(from, to)),
+        1 => (0..12_u8, 0..12_u8).prop_map(|(one, other)| Step::Exchange(one, other)),
+        1 => (0..12_u8).prop_map(Step::WriteFromOutside),
+        1 => (0..12_u8).prop_map(Step::OldTime),
     ]
 }
 
@@ -142,7 +205,24 @@ fn apply(tree: &Tree, step: &Step) {
             Ok(())
         }
         Step::Rename(from, to) => fs::rename(path(from), path(to)),
+        Step::Exchange(one, other) => exchange(&path(one), &path(other)),
+        Step::WriteFromOutside(at) => write_from_outside(tree, &path(at)),
+        Step::OldTime(at) => fs::File::open(path(at)).and_then(|it| it.set_modified(SystemTime::UNIX_EPOCH)),
     };
+}
+
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+fn write_from_outside(tree: &Tree, file: &Path) -> io::Result<()> {
+    let outside = tree.outside().join("other-name");
+    if !file.symlink_metadata()?.is_file() {
+        return Ok(());
+    }
+    fs::hard_link(file, &outside)?;
+    fs::write(&outside, "out").and(fs::remove_file(&outside))
 }
 
 fn apply_all(tree: &Tree, steps: &[Step]) {

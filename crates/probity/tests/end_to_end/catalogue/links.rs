@@ -34,6 +34,13 @@ fn a_hard_link_to_the_outside_is_unsafe() {
     outcome.fails_with("UNSAFE.HARD_LINK").finds("UNSAFE.HARD_LINK", "src/a.py");
 }
 
+/// No watch of a directory tells of it: the file is written through another directory, and has one name again.
+#[test]
+fn a_write_through_a_name_outside_that_is_gone_again_counts() {
+    let script = "ln docs/d.md ../other; echo x >> ../other; rm ../other";
+    Repo::new().run_with(&["--enforce", "observe", "--scope", "src/a.py"], script).is_out(&["docs/d.md"]);
+}
+
 #[test]
 fn a_hard_link_across_the_scope_shows_both_names() {
     let repo = Repo::new();
