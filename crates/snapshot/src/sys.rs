@@ -132,11 +132,17 @@ fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<EntryStat> {
 #[cfg(not(target_os = "linux"))]
 use portable::stat;
 
-/// Lists the directory `dir` from its beginning.
+/// Lists a directory again from its beginning.
+#[cfg(target_os = "linux")]
+pub(crate) fn list_again(dir: &OwnedFd, buffer: &mut Vec<u8>) -> Result<DirectoryNames> {
+    rustix::fs::seek(dir, rustix::fs::SeekFrom::Start(0))?;
+    list(dir, buffer)
+}
+
+/// Lists a directory that was just opened.
 #[cfg(target_os = "linux")]
 pub(crate) fn list(dir: &OwnedFd, buffer: &mut Vec<u8>) -> Result<DirectoryNames> {
-    use rustix::fs::{RawDir, SeekFrom, seek};
-    seek(dir, SeekFrom::Start(0))?;
+    use rustix::fs::RawDir;
     let mut names = DirectoryNames::default();
     buffer.clear();
     let mut entries = RawDir::new(dir, buffer.spare_capacity_mut());
@@ -147,6 +153,9 @@ pub(crate) fn list(dir: &OwnedFd, buffer: &mut Vec<u8>) -> Result<DirectoryNames
     names.sort();
     Ok(names)
 }
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use list as list_again;
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn list(dir: &OwnedFd, _buffer: &mut Vec<u8>) -> Result<DirectoryNames> {

@@ -13,18 +13,21 @@ pub(crate) struct TaskQueue<T> {
 struct QueueState<T> {
     waiting: Vec<T>,
     n_busy: usize,
+    /// Threads that wait for a task.
+    n_idle: usize,
 }
 
 impl<T> TaskQueue<T> {
-    /// Adds tasks; the last of them is taken first.
+    /// Adds tasks; the last of them is taken first. Wakes other threads only if some sleep: each wake is a system call,
+    /// and most directories have few children.
     pub(crate) fn push(&self, tasks: impl IntoIterator<Item = T>) {
         let mut state = self.lock();
         let before = state.waiting.len();
         state.waiting.extend(tasks);
-        match state.waiting.len() - before {
-            0 => {}
-            1 => self.changed.notify_one(),
-            _ => self.changed.notify_all(),
+        let n_woken = state.n_idle.min(state.waiting.len() - before);
+        drop(state);
+        for _ in 0..n_woken {
+            self.changed.notify_one();
         }
     }
 
@@ -39,7 +42,9 @@ impl<T> TaskQueue<T> {
             if state.n_busy == 0 {
                 return None;
             }
+            state.n_idle += 1;
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.n_idle -= 1;
         }
     }
 
@@ -70,7 +75,7 @@ pub(crate) fn run<T: Send, W: Send>(
     work: impl Fn(&mut W, T, &TaskQueue<T>) + Sync,
 ) -> Vec<W> {
     let queue = TaskQueue {
-        state: Mutex::new(QueueState { waiting: vec![first], n_busy: 0 }),
+        state: Mutex::new(QueueState { waiting: vec![first], n_busy: 0, n_idle: 0 }),
         changed: Condvar::new(),
     };
     let toil = |mut worker: W| {

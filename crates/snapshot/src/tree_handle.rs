@@ -137,7 +137,7 @@ impl ObjectIdentity {
 
 /// Returns the names in a directory without `.` and `..`, sorted, each with whether it is a directory.
 pub fn list_directory(directory: &OwnedFd) -> SysResult<Vec<(Vec<u8>, bool)>> {
-    let names = sys::list(directory, &mut Vec::with_capacity(32 * 1024))?;
+    let names = sys::list_again(directory, &mut Vec::with_capacity(32 * 1024))?;
     let with_kind = |listed: &sys::ListedName| {
         let name = names.name(*listed).to_vec();
         let kind = match listed.kind {

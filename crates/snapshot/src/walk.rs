@@ -227,12 +227,14 @@ impl<'a> TreeWalk<'a> {
 
     /// Lists a directory and schedules its children.
     fn list(&'a self, worker: &mut WalkWorker, visited: OpenDirectory<'a>, queue: &TaskQueue<WalkTask<'a>>) {
-        let mut names = match self.unchanged_names(&visited) {
-            Some(names) => names,
-            None => match sys::list(&visited.handle.fd, &mut worker.listing) {
-                Ok(names) => names,
-                Err(error) => return worker.report(visited.dir, error.into()),
-            },
+        let names = match self.unchanged_names(&visited) {
+            Some(names) => Ok(names),
+            None if visited.attempt == 0 => sys::list(&visited.handle.fd, &mut worker.listing),
+            None => sys::list_again(&visited.handle.fd, &mut worker.listing),
+        };
+        let mut names = match names {
+            Ok(names) => names,
+            Err(error) => return worker.report(visited.dir, error.into()),
         };
         if visited.dir == ROOT {
             names.leave_out(self.left_out);

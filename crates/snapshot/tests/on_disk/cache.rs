@@ -78,6 +78,17 @@ fn what_was_written_just_now_or_in_the_future_is_read_again_whatever_the_cache_s
 }
 
 #[test]
+fn a_directory_whose_known_names_are_gone_is_listed() {
+    let tree = Tree::with(&[("dir/name", "one"), ("dir/other", "two")]);
+    let truth = tree.see();
+    let mut bytes = written(&truth);
+    let at = bytes.windows(9).position(|bytes| bytes == b"nameother").expect("it is in there");
+    bytes[at] = b'm';
+    let lie: Snapshot = postcard::from_bytes(&bytes).expect("well-formed");
+    assert_eq!(told(&take(&tree, &SnapshotOptions::default(), Some(&believed(&lie)))), told(&truth));
+}
+
+#[test]
 fn a_cache_without_git_ids_serves_a_snapshot_that_wants_them_and_the_other_way_round() {
     let tree = Tree::with(&[("a", "hello\n"), ("b/c", "")]);
     tree.link("a", "link");
