@@ -198,7 +198,7 @@ impl CrossFilePass<'_> {
             governance: governance.into_iter().map(|(path, content)| (path.to_string(), content)).collect(),
             units: self.measured(&couplings),
             dependencies: self.dependencies(&graph.edges),
-            api: self.files.iter().flat_map(api::of).collect(),
+            api: self.files.par_iter().flat_map_iter(api::of).collect(),
             references: self.references(&graph.external),
             graph,
             dead,
@@ -261,15 +261,16 @@ impl CrossFilePass<'_> {
     }
 
     fn measured(&self, couplings: &[Vec<(u32, u32)>]) -> Vec<UnitMeasurements> {
-        let mut all = Vec::new();
-        for ((file, &place), classes) in self.files.iter().zip(&self.places).zip(couplings) {
-            let first = all.len();
-            all.extend(file.facts.units.iter().map(|unit| measured(place, unit)));
+        let files = self.files.par_iter().zip(&self.places).zip(couplings);
+        let measured = files.flat_map_iter(|((file, &place), classes)| {
+            let mut measured: Vec<UnitMeasurements> =
+                file.facts.units.iter().map(|unit| measured(place, unit)).collect();
             for &(class, n_named) in classes {
-                all[first + class as usize].coupling = Some(n_named);
+                measured[class as usize].coupling = Some(n_named);
             }
-        }
-        all
+            measured
+        });
+        measured.collect()
     }
 
     /// Returns the reason for each edge: the top-level names of the target that the source file uses.

@@ -11,6 +11,7 @@ use crate::finding::{Confidence, FindingDraft, FindingFamily, Severity};
 use crate::hash::{self, mix};
 use crate::language::Language;
 use crate::newer_syntax;
+use probity_collections::HashIndex;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,12 +35,12 @@ enum RemainingUse {
 }
 
 pub(crate) fn find(files: &[CorpusFile]) -> Vec<DeadUnit> {
-    let mut uses = NameUsage::of(files);
     let mut candidates: Vec<(u32, u32)> = Vec::new();
     for (index, file) in files.iter().enumerate() {
         let units = file.facts.units.iter().enumerate().filter(|(_, unit)| is_candidate(file, unit));
         candidates.extend(units.map(|(unit, _)| (count(index), count(unit))));
     }
+    let mut uses = NameUsage::of(files, &candidates);
     let mut dead: Vec<DeadUnit> = Vec::new();
     for round in 0..MAX_DEAD_CODE_ROUNDS {
         let used_by = if round == 0 { RemainingUse::Nothing } else { RemainingUse::DeadCode };
@@ -219,11 +220,14 @@ fn simple_name(unit: &CodeUnit) -> &str {
     unit.name.rsplit('.').next().unwrap_or(&unit.name)
 }
 
-/// How often each name is used in the tree, except in its definitions and in dead code.
+/// How often the names of candidates are used in the tree, except in their definitions and in dead code.
 struct NameUsage {
-    counts: Vec<(u64, u32)>,
-    /// Sorted.
-    mentioned: Vec<u64>,
+    /// The fingerprints of the names, and their places there.
+    names: Vec<u64>,
+    index: HashIndex,
+    /// For each name its uses, and whether a string or a list of exports has it.
+    counts: Vec<u32>,
+    mentioned: Vec<bool>,
     /// Strings that look like the beginning of names: `"visit_" + kind`.
     prefixes: BTreeSet<String>,
     /// Units by content, sorted: a copy of a unit does not keep it alive.
@@ -235,43 +239,63 @@ struct NameUsage {
 }
 
 impl NameUsage {
-    fn of(files: &[CorpusFile]) -> Self {
-        let mut counts = Vec::new();
-        let mut mentioned = Vec::new();
-        let mut prefixes = BTreeSet::new();
-        let mut copies = Vec::new();
-        let mut go_methods: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
+    fn of(files: &[CorpusFile], candidates: &[(u32, u32)]) -> Self {
+        let mut usage = Self {
+            names: Vec::new(),
+            index: HashIndex::default(),
+            counts: Vec::new(),
+            mentioned: Vec::new(),
+            prefixes: BTreeSet::new(),
+            copies: Vec::new(),
+            go_methods: BTreeMap::new(),
+            dead_names: BTreeMap::new(),
+        };
+        for &(file, unit) in candidates {
+            let unit = &files[file as usize].facts.units[unit as usize];
+            usage.add_name(hash::of_bytes(simple_name(unit).as_bytes()));
+        }
         for (index, file) in files.iter().enumerate() {
-            let mut n_uses = vec![0u32; file.symbols.len()];
-            for name in file.facts.names.iter().filter(|name| !name.is_definition()) {
-                n_uses[name.symbol() as usize] += 1;
-            }
-            counts.extend(file.symbols.iter().copied().zip(n_uses).filter(|(_, n_uses)| *n_uses > 0));
-            let listed = file.facts.mentions.iter().chain(&file.facts.exports);
-            mentioned.extend(listed.map(|&symbol| file.symbols[symbol as usize]));
-            let words = file.facts.mentions.iter().map(|&symbol| file.facts.symbols.get(symbol));
-            prefixes.extend(words.filter(|word| word.len() > 3 && word.ends_with('_')).map(str::to_owned));
-            for (unit, facts) in file.facts.units.iter().enumerate() {
-                if facts.kind.is_callable() && facts.exact != 0 {
-                    copies.push((facts.exact, count(index), count(unit)));
-                }
-                if let Some(key) = receiver_key(file, facts) {
-                    go_methods.entry(key).or_default().push((count(index), count(unit)));
-                }
+            usage.add_file(count(index), file);
+        }
+        usage.copies.par_sort_unstable();
+        usage
+    }
+
+    fn add_name(&mut self, name: u64) {
+        if self.find(name).is_none() {
+            self.index.insert(name, count(self.names.len()));
+            self.names.push(name);
+            self.counts.push(0);
+            self.mentioned.push(false);
+        }
+    }
+
+    fn find(&self, name: u64) -> Option<usize> {
+        self.index.find(name, |at| self.names[at as usize] == name).map(|at| at as usize)
+    }
+
+    fn add_file(&mut self, index: u32, file: &CorpusFile) {
+        let known: Vec<Option<usize>> = file.symbols.iter().map(|&symbol| self.find(symbol)).collect();
+        for used in file.facts.names.iter().filter(|used| !used.is_definition()) {
+            if let Some(name) = known[used.symbol() as usize] {
+                self.counts[name] += 1;
             }
         }
-        counts.par_sort_unstable();
-        copies.par_sort_unstable();
-        mentioned.par_sort_unstable();
-        mentioned.dedup();
-        counts.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 += next.1;
+        for &symbol in file.facts.mentions.iter().chain(&file.facts.exports) {
+            if let Some(name) = known[symbol as usize] {
+                self.mentioned[name] = true;
             }
-            is_same
-        });
-        Self { counts, mentioned, prefixes, copies, go_methods, dead_names: BTreeMap::new() }
+        }
+        let words = file.facts.mentions.iter().map(|&symbol| file.facts.symbols.get(symbol));
+        self.prefixes.extend(words.filter(|word| word.len() > 3 && word.ends_with('_')).map(str::to_owned));
+        for (unit, facts) in file.facts.units.iter().enumerate() {
+            if facts.kind.is_callable() && facts.exact != 0 {
+                self.copies.push((facts.exact, index, count(unit)));
+            }
+            if let Some(key) = receiver_key(file, facts) {
+                self.go_methods.entry(key).or_default().push((index, count(unit)));
+            }
+        }
     }
 
     /// Returns true if anything except the unit itself and dead code names it.
@@ -301,11 +325,11 @@ impl NameUsage {
     /// Returns true if a string has the name, or its beginning.
     fn is_mentioned(&self, simple: &str, name: u64) -> bool {
         simple.match_indices('_').any(|(at, _)| self.prefixes.contains(&simple[..=at]))
-            || self.mentioned.binary_search(&name).is_ok()
+            || self.find(name).is_some_and(|at| self.mentioned[at])
     }
 
     fn n_uses(&self, name: u64) -> u32 {
-        self.counts.binary_search_by_key(&name, |(symbol, _)| *symbol).map_or(0, |at| self.counts[at].1)
+        self.find(name).map_or(0, |at| self.counts[at])
     }
 
     fn n_uses_in(&self, files: &[CorpusFile], place: usize, unit: &CodeUnit, name: u64) -> u32 {
@@ -341,8 +365,9 @@ impl NameUsage {
                 continue;
             }
             let name = file.symbols[used.symbol() as usize];
-            if let Ok(at) = self.counts.binary_search_by_key(&name, |(symbol, _)| *symbol) {
-                self.counts[at].1 -= 1;
+            let names = &self.names;
+            if let Some(at) = self.index.find(name, |at| names[at as usize] == name) {
+                self.counts[at as usize] -= 1;
             }
         }
     }

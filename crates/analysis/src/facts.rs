@@ -4,6 +4,8 @@
 //! Facts depend only on the bytes of the file, its language and the analyzer, not on its path. They are
 //! therefore cached by [`FactsKey`](crate::FactsKey).
 
+mod rows;
+
 use probity_collections::StringArena;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,15 +101,18 @@ pub struct FileFacts {
     /// The names in the file, unique, in order of appearance.
     pub symbols: StringArena,
     /// Every use of a name, in order.
+    #[serde(with = "rows")]
     pub names: Vec<NameUse>,
     /// Names that strings mention, as indices into `symbols`.
     pub mentions: Vec<u32>,
     /// Names that the file exports by listing them, as indices into `symbols`.
     pub exports: Vec<u32>,
     /// Statements by start, nested ones after those around them.
+    #[serde(with = "rows")]
     pub statements: Vec<Statement>,
     /// The kinds of the tokens outside type annotations, as `token_kind` numbers them: without parentheses and words
     /// that only declare. The name tokens among them are those of `names`, in the same order.
+    #[serde(with = "probity_core::bytes::raw")]
     pub token_kinds: Vec<u8>,
     /// Branches of one conditional that do the same.
     pub twins: Vec<DuplicateBranch>,
@@ -331,8 +336,7 @@ pub enum NameRole {
 }
 
 /// A use of a name: an index into the file's symbols, and flags about the use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameUse(u32);
 
 impl NameUse {
@@ -397,7 +401,7 @@ impl NameUse {
 }
 
 /// One statement without nested statements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statement {
     /// Hash of its tokens with every name and literal blanked.
     pub shape: u64,

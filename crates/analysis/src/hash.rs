@@ -19,6 +19,37 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
     state
 }
 
+/// Tells which of many fingerprints occur once: most do, and a sort that looks for equal ones need not move them.
+#[derive(Debug)]
+pub(crate) struct RepetitionFilter {
+    /// For each slot how many fingerprints fall into it, up to two.
+    counts: Vec<u8>,
+    /// How far to shift a fingerprint to get its slot.
+    shift: u32,
+}
+
+impl RepetitionFilter {
+    /// Counts fingerprints, of which there are about `n`.
+    pub(crate) fn of(fingerprints: impl Iterator<Item = u64>, n: usize) -> Self {
+        let n_slots = (4 * n).next_power_of_two().max(2);
+        let mut filter = Self { counts: vec![0; n_slots], shift: 64 - n_slots.trailing_zeros() };
+        for fingerprint in fingerprints {
+            let slot = filter.slot(fingerprint);
+            filter.counts[slot] = (filter.counts[slot] + 1).min(2);
+        }
+        filter
+    }
+
+    /// Returns false if the fingerprint certainly occurs once at most.
+    pub(crate) fn may_repeat(&self, fingerprint: u64) -> bool {
+        self.counts[self.slot(fingerprint)] > 1
+    }
+
+    fn slot(&self, fingerprint: u64) -> usize {
+        usize::try_from(fingerprint >> self.shift).expect("as many bits as there are slots")
+    }
+}
+
 /// The modulus of [`PrefixHashes`]: a Mersenne prime, so that wrapping cannot be exploited to make texts collide.
 const HASH_MODULUS: u64 = (1 << 61) - 1;
 const HASH_BASE: u64 = 0x0123_4567_89ab_cdef;
@@ -84,6 +115,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_repeats_is_never_filtered_out(fingerprints in prop::collection::vec(0u64..40, 0..60)) {
+            let spread: Vec<u64> = fingerprints.iter().map(|&it| mix(it, 1)).collect();
+            let filter = RepetitionFilter::of(spread.iter().copied(), spread.len());
+            for one in &spread {
+                let n = spread.iter().filter(|other| *other == one).count();
+                prop_assert!(n < 2 || filter.may_repeat(*one));
+            }
+        }
+
         #[test]
         fn equal_ranges_have_equal_fingerprints(tokens: Vec<u64>, before: Vec<u64>) {
             let mut all = PrefixHashes::new();

@@ -13,7 +13,7 @@ use crate::language::{FreeNameRule, Language};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What a file refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -207,11 +207,9 @@ fn declared_in(file: &CorpusFile) -> Vec<u64> {
     let bound = bound.map(|name| file.symbols[name.symbol() as usize]);
     let units = file.facts.units.iter().filter(|unit| unit.kind != UnitKind::Lambda);
     let units = units.filter_map(|unit| unit.name.rsplit('.').next());
-    let mut names: Vec<u64> = bound.chain(units.map(|name| hash::of_bytes(name.as_bytes()))).collect();
-    names.extend(kotlin_facades(file).iter().map(|name| hash::of_bytes(name.as_bytes())));
-    names.sort_unstable();
-    names.dedup();
-    names
+    let facades = kotlin_facades(file);
+    let facades = facades.iter().map(|name| hash::of_bytes(name.as_bytes()));
+    sorted(bound.chain(units.map(|name| hash::of_bytes(name.as_bytes()))).chain(facades))
 }
 
 /// Returns the classes that Java sees the functions of a Kotlin file in. An annotation may choose the name: it is
@@ -228,9 +226,10 @@ fn kotlin_facades(file: &CorpusFile) -> Vec<String> {
 
 /// The names that importers of one module can rely on.
 pub(crate) struct ModuleNames {
-    names: BTreeSet<u64>,
-    /// Top-level units that the module keeps to itself.
-    hidden: BTreeSet<u64>,
+    /// Sorted.
+    names: Vec<u64>,
+    /// Top-level units that the module keeps to itself, sorted.
+    hidden: Vec<u64>,
     /// True if the module may have other names, too.
     is_open: bool,
     /// The imports that take whatever another module has.
@@ -260,7 +259,7 @@ impl ModuleNames {
         let globs = facts.imports.iter().zip(0u32..);
         let globs = globs.filter(|(import, _)| import.names.iter().any(|name| name == "*"));
         let has_glob = facts.imports.iter().any(|import| is_glob(&import.module));
-        let exported: BTreeSet<u64> = facts.exports.iter().map(|&name| symbol(name)).collect();
+        let exported = sorted(facts.exports.iter().map(|&name| symbol(name)));
         let hidden = facts.units.iter().filter(|unit| {
             unit.parent == Some(0)
                 && matches!(unit.kind, UnitKind::Function | UnitKind::Class)
@@ -269,11 +268,12 @@ impl ModuleNames {
         let units = facts.units.iter().filter_map(|unit| unit.name.rsplit('.').next());
         let units = units.map(|name| hash::of_bytes(name.as_bytes()));
         Self {
-            names: bound.map(|name| symbol(name.symbol())).chain(units).collect(),
-            hidden: hidden
-                .map(|unit| hash::of_bytes(unit.name.as_bytes()))
-                .filter(|name| !exported.contains(name))
-                .collect(),
+            names: sorted(bound.map(|name| symbol(name.symbol())).chain(units)),
+            hidden: sorted(
+                hidden
+                    .map(|unit| hash::of_bytes(unit.name.as_bytes()))
+                    .filter(|name| exported.binary_search(name).is_err()),
+            ),
             is_open: has_glob
                 || facts.n_errors > 0
                 || facts.symbols.iter().any(|symbol| DYNAMIC_NAMES.contains(&symbol)),
@@ -288,11 +288,19 @@ impl ModuleNames {
 
     /// Returns true if the module certainly has no such name, except for what its globs take.
     pub(crate) fn lacks(&self, name: &str) -> bool {
-        !self.is_open && !self.names.contains(&hash::of_bytes(name.as_bytes()))
+        !self.is_open && self.names.binary_search(&hash::of_bytes(name.as_bytes())).is_err()
     }
 
     /// Returns true if the module certainly has the name for itself alone.
     pub(crate) fn hides(&self, name: &str) -> bool {
-        !self.is_open && self.globs.is_empty() && self.hidden.contains(&hash::of_bytes(name.as_bytes()))
+        let is_hidden = |name: u64| self.hidden.binary_search(&name).is_ok();
+        !self.is_open && self.globs.is_empty() && is_hidden(hash::of_bytes(name.as_bytes()))
     }
+}
+
+fn sorted(names: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut names: Vec<u64> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }

@@ -11,7 +11,7 @@ use super::sequences::{SequenceTable, StatementSequence};
 use super::tiling::{self, TokenStream, TokenTile};
 use crate::corpus::CorpusFile;
 use crate::facts::{CodeUnit, count};
-use crate::hash::mix;
+use crate::hash::{RepetitionFilter, mix};
 use crate::settings::AnalysisSettings;
 use rayon::prelude::*;
 
@@ -60,9 +60,12 @@ impl RewriteSearch<'_> {
     fn candidates(&self) -> Vec<(u32, u32)> {
         let chosen: Vec<Vec<u64>> =
             self.all.distinct.par_iter().map(|sequence| self.chosen_runs(sequence)).collect();
-        let mut runs: Vec<(u64, u32)> = Vec::with_capacity(chosen.iter().map(Vec::len).sum());
+        let n_chosen = chosen.iter().map(Vec::len).sum();
+        let filter = RepetitionFilter::of(chosen.iter().flatten().copied(), n_chosen);
+        let mut runs: Vec<(u64, u32)> = Vec::new();
         for (sequence, chosen) in chosen.iter().enumerate() {
-            runs.extend(chosen.iter().map(|&run| (run, count(sequence))));
+            let chosen = chosen.iter().filter(|run| filter.may_repeat(**run));
+            runs.extend(chosen.map(|&run| (run, count(sequence))));
         }
         runs.par_sort_unstable();
         let mut pairs = Vec::new();
@@ -97,15 +100,7 @@ impl RewriteSearch<'_> {
         if count(ids.len()) < self.least_matched(100) {
             return Vec::new();
         }
-        let runs = run_fingerprints(file.language as u64, &ids);
-        let mut chosen: Vec<u64> = Vec::with_capacity(runs.len() / 2);
-        for window in runs.windows(WINDOW_RUNS) {
-            let least = window.iter().min().copied().unwrap_or_default();
-            // Windows overlap, so most choose the run that the one before chose.
-            if chosen.last() != Some(&least) {
-                chosen.push(least);
-            }
-        }
+        let mut chosen = least_of_windows(&run_fingerprints(file.language as u64, &ids));
         chosen.sort_unstable();
         chosen.dedup();
         chosen
@@ -182,6 +177,24 @@ impl RewriteSearch<'_> {
     }
 }
 
+/// Returns the least run of every window; where windows in a row choose the same, once.
+fn least_of_windows(runs: &[u64]) -> Vec<u64> {
+    let mut chosen: Vec<u64> = Vec::with_capacity(runs.len() / 2);
+    let mut least = 0;
+    for end in WINDOW_RUNS..=runs.len() {
+        let start = end - WINDOW_RUNS;
+        if start == 0 || least < start {
+            least = (start..end).min_by_key(|&at| runs[at]).expect("a window is not empty");
+        } else if runs[end - 1] < runs[least] {
+            least = end - 1;
+        }
+        if chosen.last() != Some(&runs[least]) {
+            chosen.push(runs[least]);
+        }
+    }
+    chosen
+}
+
 /// Returns the fingerprint of every run, each from the one before: a polynomial in the tokens, mixed.
 fn run_fingerprints(language: u64, ids: &[u32]) -> Vec<u64> {
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -203,6 +216,17 @@ fn run_fingerprints(language: u64, ids: &[u32]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_window_chooses_its_least_run() {
+        for n in 0..60 {
+            let runs: Vec<u64> = (0..n).map(|at: u64| mix(at, 7) % 9).collect();
+            let mut expected: Vec<u64> =
+                runs.windows(WINDOW_RUNS).filter_map(|window| window.iter().min().copied()).collect();
+            expected.dedup();
+            assert_eq!(least_of_windows(&runs), expected);
+        }
+    }
 
     #[test]
     fn a_run_has_one_fingerprint_wherever_it_stands() {

@@ -2,7 +2,7 @@
 
 use super::sequences::SequenceTable;
 use crate::facts::{IndexRange, count};
-use crate::hash::mix;
+use crate::hash::{RepetitionFilter, mix};
 use rayon::prelude::*;
 
 /// More frequent runs are linked only to the one with the most similar continuation.
@@ -53,13 +53,15 @@ fn owners(all: &SequenceTable) -> Vec<u32> {
     owners
 }
 
-/// Returns the fingerprints of all runs with their positions, sorted.
+/// Returns the fingerprints of the runs that may repeat with their positions, sorted.
 fn runs(all: &SequenceTable, kind: SeedKind) -> Vec<(u64, u32)> {
     let mut runs = Vec::with_capacity(all.items.len());
     for sequence in &all.distinct {
         let last = sequence.positions.end.saturating_sub(kind.n_statements - 1);
         runs.extend((sequence.positions.start..last).filter_map(|position| run(all, position, kind)));
     }
+    let filter = RepetitionFilter::of(runs.iter().map(|(run, _)| *run), runs.len());
+    runs.retain(|(run, _)| filter.may_repeat(*run));
     runs.par_sort_unstable();
     runs
 }

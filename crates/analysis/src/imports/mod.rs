@@ -17,6 +17,7 @@ use crate::corpus::CorpusFile;
 use crate::facts::{ImportKind, ImportStatement, count};
 use crate::language::Language;
 use probity_paths::RepoPath;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an import refers to.
@@ -131,7 +132,8 @@ fn resolve_relative(directory: &str, relative: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// What the imports of a tree lead to.
+/// What the imports of a tree, or of one file, lead to.
+#[derive(Default)]
 pub(crate) struct ResolvedImports {
     /// Sorted, the strongest for each pair of files.
     pub edges: Vec<DependencyEdge>,
@@ -145,39 +147,56 @@ pub(crate) struct ResolvedImports {
 
 pub(crate) fn resolve(tree: &SourceTree<'_>) -> ResolvedImports {
     let resolvers = ImportResolvers::new(tree);
-    let mut names = names::ModuleNameIndex::default();
-    let mut edges = Vec::new();
-    let (mut dangling, mut missing_names, mut external) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, file) in tree.files.iter().enumerate() {
-        let from = count(index);
-        for (number, import) in file.facts.imports.iter().enumerate() {
-            let target = resolvers.target(tree, from, import);
-            let missing = names.missing(&resolvers, tree, from, import, &target);
-            missing_names.extend(missing.map(|name| (from, count(number), name)));
-            match target {
-                ImportTarget::Files(files) => edges.extend(files.into_iter().map(|to| DependencyEdge {
-                    from,
-                    to,
-                    kind: edge_kind(import.kind),
-                    import: Some(count(number)),
-                })),
-                ImportTarget::Missing if !import.optional => dangling.push((from, count(number))),
-                ImportTarget::External => external.push((from, count(number))),
-                ImportTarget::Missing => {}
-            }
-        }
-        let implicit = resolvers.packages.implicit(tree, from);
-        edges.extend(implicit.into_iter().map(|to| DependencyEdge {
-            from,
-            to,
-            kind: EdgeKind::Implicit,
-            import: None,
-        }));
+    let names = names::ModuleNameIndex::new(tree.files);
+    let of_files: Vec<ResolvedImports> = (0..count(tree.files.len()))
+        .into_par_iter()
+        .map(|from| resolve_file(tree, &resolvers, &names, from))
+        .collect();
+    let mut all = ResolvedImports::default();
+    for of_file in of_files {
+        all.edges.extend(of_file.edges);
+        all.dangling.extend(of_file.dangling);
+        all.missing_names.extend(of_file.missing_names);
+        all.external.extend(of_file.external);
     }
-    edges.retain(|edge| edge.from != edge.to);
-    edges.sort_unstable();
-    edges.dedup_by_key(|edge| (edge.from, edge.to));
-    ResolvedImports { edges, dangling, missing_names, external }
+    all
+}
+
+/// Resolves the imports of one file.
+fn resolve_file(
+    tree: &SourceTree<'_>,
+    resolvers: &ImportResolvers,
+    names: &names::ModuleNameIndex,
+    from: u32,
+) -> ResolvedImports {
+    let mut found = ResolvedImports::default();
+    for (number, import) in (0..).zip(&tree.files[from as usize].facts.imports) {
+        let target = resolvers.target(tree, from, import);
+        let missing = names.missing(resolvers, tree, from, import, &target);
+        found.missing_names.extend(missing.map(|name| (from, number, name)));
+        match target {
+            ImportTarget::Files(files) => found.edges.extend(files.into_iter().map(|to| DependencyEdge {
+                from,
+                to,
+                kind: edge_kind(import.kind),
+                import: Some(number),
+            })),
+            ImportTarget::Missing if !import.optional => found.dangling.push((from, number)),
+            ImportTarget::External => found.external.push((from, number)),
+            ImportTarget::Missing => {}
+        }
+    }
+    let implicit = resolvers.packages.implicit(tree, from);
+    found.edges.extend(implicit.into_iter().map(|to| DependencyEdge {
+        from,
+        to,
+        kind: EdgeKind::Implicit,
+        import: None,
+    }));
+    found.edges.retain(|edge| edge.from != edge.to);
+    found.edges.sort_unstable();
+    found.edges.dedup_by_key(|edge| edge.to);
+    found
 }
 
 const fn edge_kind(kind: ImportKind) -> EdgeKind {

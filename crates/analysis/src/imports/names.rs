@@ -7,24 +7,27 @@ use crate::facts::ImportStatement;
 use crate::hash;
 use crate::language::Language;
 use crate::references::ModuleNames;
-use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Modules that take everything from each other in a longer chain, or a circle, are left alone.
 const MAX_GLOB_DEPTH: usize = 4;
 
-/// The names of modules that imports ask for, computed once for each module.
-#[derive(Default)]
-pub(super) struct ModuleNameIndex(BTreeMap<u32, ModuleNames>);
+/// The names of modules that imports ask for, by file and computed once for each module.
+pub(super) struct ModuleNameIndex(Vec<OnceLock<ModuleNames>>);
 
 impl ModuleNameIndex {
-    fn get(&mut self, files: &[CorpusFile], file: u32) -> &ModuleNames {
-        self.0.entry(file).or_insert_with(|| ModuleNames::of(&files[file as usize]))
+    pub(super) fn new(files: &[CorpusFile]) -> Self {
+        Self(files.iter().map(|_| OnceLock::new()).collect())
+    }
+
+    fn get(&self, files: &[CorpusFile], file: u32) -> &ModuleNames {
+        self.0[file as usize].get_or_init(|| ModuleNames::of(&files[file as usize]))
     }
 
     /// Returns true if neither a module nor what it takes from other modules has a name. `depth` is how many of them lie
     /// between.
     fn lacks(
-        &mut self,
+        &self,
         resolvers: &ImportResolvers,
         tree: &SourceTree<'_>,
         module: u32,
@@ -36,8 +39,7 @@ impl ModuleNameIndex {
         if !is_source || depth > MAX_GLOB_DEPTH || !names.lacks(name) {
             return false;
         }
-        let globs = names.globs().to_vec();
-        globs.into_iter().all(|glob| {
+        names.globs().iter().all(|&glob| {
             let import = &tree.files[module as usize].facts.imports[glob as usize];
             match resolvers.target(tree, module, import) {
                 ImportTarget::Files(files) => {
@@ -50,7 +52,7 @@ impl ModuleNameIndex {
 
     /// Returns the first name that the import cannot find. `target` is what the import refers to.
     pub(super) fn missing(
-        &mut self,
+        &self,
         resolvers: &ImportResolvers,
         tree: &SourceTree<'_>,
         from: u32,
@@ -71,7 +73,7 @@ impl ModuleNameIndex {
     }
 
     fn missing_in_python(
-        &mut self,
+        &self,
         resolvers: &ImportResolvers,
         tree: &SourceTree<'_>,
         from: u32,
@@ -86,7 +88,7 @@ impl ModuleNameIndex {
     }
 
     fn missing_in_javascript(
-        &mut self,
+        &self,
         resolvers: &ImportResolvers,
         tree: &SourceTree<'_>,
         import: &ImportStatement,
@@ -105,7 +107,7 @@ impl ModuleNameIndex {
     }
 
     fn missing_in_rust(
-        &mut self,
+        &self,
         resolvers: &ImportResolvers,
         tree: &SourceTree<'_>,
         from: u32,

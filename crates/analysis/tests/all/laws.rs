@@ -47,8 +47,8 @@ fn facts_survive_their_stored_form() {
     for (name, text) in FLOW {
         let language = Language::of_file_name(path(name).file_name()).expect("a language");
         let facts = read_facts(language, text.as_bytes(), 1 << 20);
-        let stored = serde_json::to_string(&facts).expect("serialises");
-        assert_eq!(serde_json::from_str::<FileFacts>(&stored).expect("reads back"), facts);
+        let stored = postcard::to_stdvec(&facts).expect("memory takes every byte");
+        assert_eq!(postcard::from_bytes::<FileFacts>(&stored).expect("reads back"), facts);
         assert!(facts.is_sound());
     }
 }

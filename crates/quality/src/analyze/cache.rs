@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Must change whenever the format of the facts or of the records does.
-pub(crate) const FACTS_CACHE: CacheKind = CacheKind { name: "facts", version: 3 };
+pub(crate) const FACTS_CACHE: CacheKind = CacheKind { name: "facts", version: 4 };
 const CHECKSUM_BYTES: usize = 16;
 const HEADER_BYTES: usize = 4 + CHECKSUM_BYTES + 32;
 
