@@ -77,6 +77,9 @@ enum Chore {
         /// Only the archive and its checksum
         #[arg(long)]
         archive_only: bool,
+        /// Make packages of the programs that are built; the governed half of a release
+        #[arg(long, hide = true)]
+        packages_only: bool,
     },
     /// Install the programs that tests drive, such as a browser and etcd, from Debian's packages (needs root)
     TestTools,
@@ -308,7 +311,9 @@ fn run(chore: Chore) -> ChoreResult {
         Chore::Docs { check: false } => docs::write(),
         Chore::Docs { check: true } => docs::check(),
         Chore::Book => book::book(),
-        Chore::Dist { profile, archive_only } => dist::dist(&dist::ReleaseBuild { profile, archive_only }),
+        Chore::Dist { profile, archive_only, packages_only } => {
+            dist::dist(&dist::ReleaseBuild { profile, archive_only, packages_only })
+        }
         Chore::Bench(BenchArgs { command: None, which }) => bench::bench(&which),
         Chore::Bench(BenchArgs { command: Some(command), .. }) => match command {
             BenchCommand::Analyze { trees } => bench_analyze::analyze(&trees),

@@ -1,5 +1,6 @@
 //! `cargo xtask dist`: builds the packages of a release below `target/dist`, each from the same static program.
 
+mod attestation;
 mod package_files;
 mod sbom;
 
@@ -16,30 +17,46 @@ pub struct ReleaseBuild {
     pub profile: String,
     /// Only the archive and its checksum, for systems without the tools of the other packages.
     pub archive_only: bool,
+    /// Makes packages of programs that are built already.
+    pub packages_only: bool,
 }
 
 /// Builds everything and lists it with its size.
 pub fn dist(release: &ReleaseBuild) -> ChoreResult {
-    let out = target().join("dist");
-    remove(&out)?;
-    fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let target_name = host_target()?;
     let layout = PackageLayout {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        target: host_target()?,
-        programs: build_programs(&release.profile)?,
-        work: target().join("dist-work"),
-        out,
+        programs: built_programs(&target_name, &release.profile),
+        target: target_name,
+        work: std::env::temp_dir().join(format!("probity-dist-{}", std::process::id())),
+        out: target().join("dist"),
     };
-    remove(&layout.work)?;
-    archive(&layout)?;
-    if !release.archive_only {
-        debian_package(&layout)?;
-        wheel(&layout)?;
-        npm_packages(&layout)?;
-        sbom::write(&layout)?;
+    if release.packages_only {
+        let made = packages_of(&layout, release.archive_only);
+        return made.and(remove(&layout.work));
     }
-    checksums(&layout)?;
+    build_programs(&layout, &release.profile)?;
+    remove(&layout.out)?;
+    fs::create_dir_all(&layout.out).map_err(|error| format!("{}: {error}", layout.out.display()))?;
+    let this_program = std::env::current_exe().map_err(|error| format!("xtask: {error}"))?;
+    let mut packaging = vec![this_program.as_os_str()];
+    packaging.extend(["dist", "--packages-only", "--profile", &release.profile].map(OsStr::new));
+    if release.archive_only {
+        packaging.push(OsStr::new("--archive-only"));
+    }
+    attestation::govern_packaging(&layout, &packaging)?;
     list(&layout)
+}
+
+fn packages_of(layout: &PackageLayout, archive_only: bool) -> ChoreResult {
+    archive(layout)?;
+    if !archive_only {
+        debian_package(layout)?;
+        wheel(layout)?;
+        npm_packages(layout)?;
+        sbom::write(layout)?;
+    }
+    checksums(layout)
 }
 
 fn remove(directory: &Path) -> ChoreResult {
@@ -57,10 +74,16 @@ fn host_target() -> Result<String, String> {
     host.map(str::to_owned).ok_or_else(|| "rustc names no host".to_owned())
 }
 
+/// Returns where cargo puts the programs.
+fn built_programs(target_name: &str, profile: &str) -> [PathBuf; 2] {
+    let directory = target().join(target_name).join(if profile == "dev" { "debug" } else { profile });
+    [directory.join("probity"), directory.join("probity-hook")]
+}
+
 /// Builds the programs. On Linux they are static, so that they start on any distribution; nowhere do they contain a
 /// path of the machine that built them.
-fn build_programs(profile: &str) -> Result<[PathBuf; 2], String> {
-    let host = host_target()?;
+fn build_programs(layout: &PackageLayout, profile: &str) -> ChoreResult {
+    let host = &layout.target;
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
     let mut places = vec![(format!("{}/", root().display()), "/probity/")];
     if let Ok(home) = home {
@@ -80,13 +103,10 @@ fn build_programs(profile: &str) -> Result<[PathBuf; 2], String> {
         ["build", "--locked", "--package", "probity", "--package", "probity-hook", "--profile", profile];
     // With an explicit target the flags do not reach build scripts and macros, which cannot be static.
     let mut command = Command::new(env!("CARGO"));
-    command.args(words).args(["--target", &host]).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    command.args(words).args(["--target", host]).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     run(command.current_dir(root()).env("CFLAGS", c_flags.trim()), "build")?;
-    let directory = target().join(&host).join(if profile == "dev" { "debug" } else { profile });
-    let programs = [directory.join("probity"), directory.join("probity-hook")];
     let places: Vec<&str> = places.iter().map(|(place, _)| place.as_str()).collect();
-    programs.iter().try_for_each(|program| check_places(program, &places))?;
-    Ok(programs)
+    layout.programs.iter().try_for_each(|program| check_places(program, &places))
 }
 
 /// Fails if a program names a directory of the machine that built it.
