@@ -1,10 +1,10 @@
 //! Generates parts of the docs: the list of codes, the crate graph in ARCHITECTURE.md, the schemas of typed answers,
-//! and the tour in the README.
+//! the tour in the README, and the recording of it.
 //!
 //! `write` generates them; `check` fails if they are stale. Parts of the tour that differ from run to run (ids,
 //! digests, times) are masked before the comparison.
 
-use crate::{ChoreResult, book_links, build, demo, root, target, tidy};
+use crate::{ChoreResult, book_links, build, demo, recording, root, target, tidy};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::process::Command;
 
 const TOUR_BEGIN: &str = "<!-- tour: made by `cargo xtask docs` -->\n```console\n";
 const TOUR_END: &str = "```\n<!-- end of tour -->";
+const RECORDING: &str = "docs/pictures/demo.svg";
 
 pub fn write() -> ChoreResult {
     tidy::graph::write()?;
@@ -22,7 +23,8 @@ pub fn write() -> ChoreResult {
     write_page(COMMANDS_PAGE, &commands(&binary)?)?;
     let readme = get("README.md")?;
     let tour = demo::transcript(&binary)?;
-    write_page("README.md", &with_tour(&readme, tour.trim_start())?)
+    write_page("README.md", &with_tour(&readme, tour.trim_start())?)?;
+    write_page(RECORDING, &recording::svg(tour.trim_start()))
 }
 
 pub fn check() -> ChoreResult {
@@ -40,6 +42,9 @@ pub fn check() -> ChoreResult {
     }
     book_links::check()?;
     let readme = get("README.md")?;
+    if get(RECORDING)? != recording::svg(tour_of(&readme)?) {
+        return Err(stale(RECORDING));
+    }
     let tour = demo::transcript(&binary)?;
     let fresh = with_tour(&readme, tour.trim_start())?;
     if masked_text(&fresh) == masked_text(&readme) {
@@ -86,10 +91,21 @@ fn generated_pages() -> Result<BTreeMap<String, String>, String> {
     serde_json::from_str(&printed).map_err(|error| format!("{}: {error}", program.display()))
 }
 
+/// Splits a README at its tour: the text before, the tour, the text after.
+fn split_at_tour(readme: &str) -> Result<(&str, &str, &str), String> {
+    let parts = readme.split_once(TOUR_BEGIN).and_then(|(before, rest)| {
+        let (tour, after) = rest.split_once(TOUR_END)?;
+        Some((before, tour, after))
+    });
+    parts.ok_or_else(|| "README.md has no place for the tour".to_owned())
+}
+
+fn tour_of(readme: &str) -> Result<&str, String> {
+    split_at_tour(readme).map(|(_, tour, _)| tour)
+}
+
 fn with_tour(readme: &str, tour: &str) -> Result<String, String> {
-    let missing = || "README.md has no place for the tour".to_owned();
-    let (before, rest) = readme.split_once(TOUR_BEGIN).ok_or_else(missing)?;
-    let (_, after) = rest.split_once(TOUR_END).ok_or_else(missing)?;
+    let (before, _, after) = split_at_tour(readme)?;
     Ok(format!("{before}{TOUR_BEGIN}{tour}{TOUR_END}{after}"))
 }
 

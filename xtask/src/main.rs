@@ -23,6 +23,7 @@ mod fuzz;
 mod fuzz_binary;
 mod mcp;
 mod measure;
+mod recording;
 mod stress;
 mod team;
 mod test;
