@@ -190,3 +190,13 @@ fn a_fifth_set_in_the_manner_of_agents_is_read_as_well() {
     assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
     assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
 }
+
+/// Labeled before the parser was asked, like the others.
+#[test]
+fn a_sixth_set_of_programs_that_start_programs_is_read_as_well() {
+    let score = score(&labeled(include_str!("sixth_held_out_commands.txt")));
+    println!("{}\n{}", score.summary(), score.wrong.join("\n"));
+    assert!(score.n_lines >= 130, "{} lines", score.n_lines);
+    assert_eq!(score.n_harmless_denied, 0, "{}", score.wrong.join("\n"));
+    assert!(score.n_recognized * 100 >= score.n_writes * 98, "{}", score.wrong.join("\n"));
+}

@@ -4,6 +4,7 @@ use super::WriteKind;
 use super::arguments::Arguments;
 use super::expansion::Value;
 use super::interpreter::{Interpreter, ShellState};
+use super::programs::COMPRESSORS;
 
 impl Interpreter<'_> {
     /// `cpio`: `-i` extracts, `-p` copies into a directory, `-o` writes an archive.
@@ -56,19 +57,25 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn compress(&mut self, program: &str, args: &[Value], state: &ShellState) {
-        let read = Arguments::read(args, "So", &["suffix"]);
+        let suffix =
+            COMPRESSORS.iter().find(|(names, _)| names.contains(&program)).map_or("gz", |(_, it)| *it);
+        // These keep what they read, and name their output with `-o`; for the others `-S` is a suffix.
+        let keeps = matches!(suffix, "zst" | "lz4" | "br");
+        let read = Arguments::read(args, if keeps { "oDMT" } else { "S" }, &["suffix", "output"]);
         if read.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]) {
             return;
         }
-        let suffix = match program {
-            "bzip2" => "bz2",
-            "xz" => "xz",
-            "zstd" => "zst",
-            _ => "gz",
-        };
-        let unpacks = program == "gunzip" || read.has(&["d", "decompress", "uncompress"]);
+        if read.has(&["o", "output"]) {
+            return self.write_option(state, &read, &["o", "output"]);
+        }
+        let keeps = keeps && !read.has(&["rm"]) || read.has(&["k", "keep"]);
+        let unpacks = program.starts_with("un")
+            || matches!(program, "gunzip" | "bunzip2")
+            || read.has(&["d", "decompress", "uncompress"]);
         for operand in &read.operands {
-            self.write(state, operand, WriteKind::Entry);
+            if !keeps {
+                self.write(state, operand, WriteKind::Entry);
+            }
             if let Some(text) = operand.known() {
                 let other = if unpacks {
                     text.rsplit_once('.').map_or(text, |(stem, _)| stem).to_owned()

@@ -3,6 +3,7 @@
 use super::arguments::Arguments;
 use super::expansion::{Value, positional, set_list, set_positional};
 use super::interpreter::{CommandInput, Interpreter, ShellState};
+use super::output::printf;
 
 impl Interpreter<'_> {
     /// Runs a command of the shell; `false` if `name` is none that is followed.
@@ -16,8 +17,9 @@ impl Interpreter<'_> {
         match name {
             "cd" | "pushd" | "popd" => self.change_directory_by(name, args, state),
             "export" | "local" | "declare" | "typeset" | "readonly" => {
-                for word in Arguments::read(args, "", &[]).operands {
-                    declare(&word, state);
+                let read = Arguments::read(args, "", &[]);
+                for word in &read.operands {
+                    declare(word, &read, state);
                 }
             }
             "alias" => {
@@ -50,6 +52,17 @@ impl Interpreter<'_> {
                 set_positional(&mut state.variables, rest.as_deref());
             }
             "read" | "mapfile" | "readarray" => read_lines(name, args, state, input),
+            "printf" if args.first().and_then(Value::known) == Some("-v") => {
+                let texts: Option<Vec<&str>> = args.iter().skip(2).map(Value::known).collect();
+                let value = texts.and_then(|texts| printf(&texts)).map_or(Value::Unknown, Value::Known);
+                match args.get(1).and_then(Value::known) {
+                    Some(name) => {
+                        state.variables.insert(name.to_owned(), vec![value]);
+                    }
+                    // Which variable it sets is not known, so none is.
+                    None => state.variables.clear(),
+                }
+            }
             _ => return false,
         }
         true
@@ -77,11 +90,21 @@ impl Interpreter<'_> {
     }
 }
 
-/// Sets the variable of `export NAME=value`.
-fn declare(word: &Value, state: &mut ShellState) {
-    if let Some((name, value)) = word.known().and_then(|text| text.split_once('=')) {
-        state.variables.insert(name.to_owned(), vec![Value::Known(value.to_owned())]);
+/// Sets the variable of `export NAME=value`, or makes it stand for another one (`declare -n`).
+fn declare(word: &Value, options: &Arguments, state: &mut ShellState) {
+    let Some((name, value)) = word.known().and_then(|text| text.split_once('=')) else { return };
+    if options.has(&["n"]) {
+        state.references.insert(name.to_owned(), value.to_owned());
+        let values = state.variables.get(value).cloned().unwrap_or_else(|| vec![Value::Unknown]);
+        state.variables.insert(name.to_owned(), values);
+        return;
     }
+    let value = match (options.has(&["l"]), options.has(&["u"])) {
+        (true, _) => value.to_lowercase(),
+        (_, true) => value.to_uppercase(),
+        _ => value.to_owned(),
+    };
+    state.variables.insert(name.to_owned(), vec![Value::Known(value)]);
 }
 
 /// `read` and `mapfile`: every line of a known input counts as one that may be read, as in a loop.
@@ -111,11 +134,19 @@ fn read_lines(name: &str, args: &[Value], state: &mut ShellState, input: &Comman
         };
         return set_list(&mut state.variables, &list, values);
     }
+    let separators = match state.variables.get("IFS").map(Vec::as_slice) {
+        Some([Value::Known(text)]) if !text.trim().is_empty() => Some(text.clone()),
+        _ => None,
+    };
     let names = if names.is_empty() { vec!["REPLY".to_owned()] } else { names };
     for (index, name) in names.iter().enumerate() {
         // The last name takes the rest of the line.
         let field = |line: &&str| {
-            let field = line.trim().splitn(names.len(), char::is_whitespace).nth(index);
+            let line = line.trim();
+            let field = match &separators {
+                Some(separators) => line.splitn(names.len(), |it| separators.contains(it)).nth(index),
+                None => line.splitn(names.len(), char::is_whitespace).nth(index),
+            };
             known(field.unwrap_or_default().trim())
         };
         let values = lines.as_ref().map_or_else(|| unread.clone(), |lines| lines.iter().map(field).collect());

@@ -159,7 +159,9 @@ impl Interpreter<'_> {
         let read = Arguments::read(args, "oXHdFuAeTbcmxKEwrCDytzYQ", &long);
         self.write_option(state, &read, &["o", "output"]);
         if read.has(&["O", "remote-name", "remote-name-all"]) {
-            read.operands.iter().for_each(|url| self.write(state, &url.base_name(), WriteKind::Entry));
+            let dir = read.value(&["output-dir"]).cloned().unwrap_or_else(|| Value::Known(".".into()));
+            let name = |url: &Value| dir.join(&url.base_name());
+            read.operands.iter().for_each(|url| self.write(state, &name(url), WriteKind::Entry));
         }
         self.write_option(state, &read, &["D", "dump-header"]);
         self.write_option(state, &read, &["c", "cookie-jar"]);

@@ -160,7 +160,13 @@ fn drafts(word: &Word, variables: &Variables, home: &str) -> Vec<Draft> {
                 Some(values) => values.iter().map(|value| variable_draft(value, *quoted)).collect(),
             },
             WordPiece::EditedVariable { name, quoted, edit } => match variables.get(name) {
-                None => vec![None],
+                // The environment may have it: then the text is not used.
+                None => match edit {
+                    ParameterEdit::Default { text, .. } => {
+                        vec![None, variable_draft(&Value::Known(text.clone()), *quoted)]
+                    }
+                    _ => vec![None],
+                },
                 Some(values) => {
                     values.iter().map(|value| variable_draft(&edited(value, edit), *quoted)).collect()
                 }
@@ -191,6 +197,8 @@ fn home_of_user(word: &str, variables: &Variables, home: &str) -> Option<String>
 fn edited(value: &Value, edit: &ParameterEdit) -> Value {
     let Value::Known(value) = value else { return Value::Unknown };
     let edited = match edit {
+        ParameterEdit::Default { text, .. } if value.is_empty() => text.clone(),
+        ParameterEdit::Default { .. } => value.clone(),
         ParameterEdit::Keep if value.is_empty() => return Value::Unknown,
         ParameterEdit::Keep => value.clone(),
         ParameterEdit::LowerCase => value.to_lowercase(),

@@ -1,5 +1,7 @@
 //! Reads the programs of `sed` and `awk`: the files that they write by name, and the commands that they run.
 
+use std::collections::BTreeMap;
+
 /// What a program writes and runs, as far as it shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct FilterEffects {
@@ -13,7 +15,8 @@ pub(super) struct FilterEffects {
 /// Returns the effects of a sed script: `w FILE`, `s/…/…/w FILE`, `e`.
 pub(super) fn sed_effects(script: &str) -> FilterEffects {
     let mut effects = FilterEffects::default();
-    let mut reader = ScriptReader { chars: script.chars().collect(), at: 0 };
+    let mut reader =
+        ScriptReader { chars: script.chars().collect(), at: 0, variables: FilterVariables::new() };
     if reader.sed_commands(&mut effects).is_none() {
         effects.is_unproven = true;
     }
@@ -21,16 +24,20 @@ pub(super) fn sed_effects(script: &str) -> FilterEffects {
 }
 
 /// Returns the effects of an awk program: `print > "FILE"`, `print | "COMMAND"`, `"COMMAND" | getline`, `system("COMMAND")`.
-pub(super) fn awk_effects(program: &str) -> FilterEffects {
+pub(super) fn awk_effects(program: &str, variables: &FilterVariables) -> FilterEffects {
     let mut effects = FilterEffects::default();
-    let mut reader = ScriptReader { chars: program.chars().collect(), at: 0 };
+    let mut reader = ScriptReader { chars: program.chars().collect(), at: 0, variables: variables.clone() };
     reader.awk_program(&mut effects);
     effects
 }
 
+/// The variables that the command line of `awk` sets.
+pub(super) type FilterVariables = BTreeMap<String, String>;
+
 struct ScriptReader {
     chars: Vec<char>,
     at: usize,
+    variables: FilterVariables,
 }
 
 impl ScriptReader {
@@ -238,7 +245,16 @@ impl ScriptReader {
     fn awk_argument(&mut self, ends: &str) -> Option<String> {
         let start = self.at;
         self.skip(|it| it == ' ' || it == '\t');
-        let text = if self.next() == Some('"') { self.awk_text() } else { None };
+        let text = match self.next() {
+            Some('"') => self.awk_text(),
+            Some(first) if first.is_alphabetic() || first == '_' => {
+                let name_start = self.at - 1;
+                self.skip(|it| it.is_alphanumeric() || it == '_');
+                let name: String = self.chars[name_start..self.at].iter().collect();
+                self.variables.get(&name).cloned()
+            }
+            _ => None,
+        };
         self.skip(|it| it == ' ' || it == '\t');
         let is_whole = self.peek().is_none_or(|it| ends.contains(it));
         if text.is_none() || !is_whole {
@@ -316,12 +332,16 @@ mod tests {
             ("BEGIN { system(\"rm a\") }", &[], &["rm a"]),
             ("BEGIN { \"date\" | getline d; print d | \"sort > b\" }", &[], &["date", "sort > b"]),
         ] {
-            assert_eq!(awk_effects(program), effects(targets, commands, false), "{program}");
+            assert_eq!(
+                awk_effects(program, &FilterVariables::new()),
+                effects(targets, commands, false),
+                "{program}"
+            );
         }
         for program in
             ["{print > $1}", "{print > \"out/\" $1}", "{print | cmd}", "{system($0)}", "{cmd | getline x}"]
         {
-            assert!(awk_effects(program).is_unproven, "{program}");
+            assert!(awk_effects(program, &FilterVariables::new()).is_unproven, "{program}");
         }
     }
 }

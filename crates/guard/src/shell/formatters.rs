@@ -122,8 +122,19 @@ const VALUE_OPTIONS: [&str; 25] = [
 ];
 
 /// Options that only report.
-const CHECKING_FLAGS: [&str; 10] =
-    ["check", "diff", "l", "d", "list-different", "check-formatted", "dry-run", "dryrun", "verify", "p"];
+const CHECKING_FLAGS: [&str; 11] = [
+    "check",
+    "check-only",
+    "diff",
+    "l",
+    "d",
+    "list-different",
+    "check-formatted",
+    "dry-run",
+    "dryrun",
+    "verify",
+    "p",
+];
 
 impl Interpreter<'_> {
     /// Runs a formatter or a package manager; `false` if `program` is none.
@@ -134,7 +145,21 @@ impl Interpreter<'_> {
         state: &mut ShellState,
         input: &CommandInput,
     ) -> Result<bool, String> {
-        if matches!(program, "npm" | "pnpm" | "yarn" | "uv" | "poetry" | "pipenv" | "bundle") {
+        self.manifest_edit(program, args, state);
+        if matches!(
+            program,
+            "npm"
+                | "pnpm"
+                | "yarn"
+                | "uv"
+                | "poetry"
+                | "pipenv"
+                | "bundle"
+                | "pdm"
+                | "rye"
+                | "hatch"
+                | "pixi"
+        ) {
             self.package_manager(program, args, state, input)?;
             return Ok(true);
         }
@@ -159,6 +184,7 @@ impl Interpreter<'_> {
         // `-p` names a package for some and asks for a check for one.
         let only_checks = read.has(&CHECKING_FLAGS[..CHECKING_FLAGS.len() - 1])
             || program == "sd" && read.has(&CHECKING_FLAGS[CHECKING_FLAGS.len() - 1..])
+            || program == "isort" && read.has(&["c"])
             || read.has(&["write=false"]);
         let Some(rule) = known.find(|it| it.subcommand.is_empty() || it.subcommand == first) else {
             return Ok(true);
@@ -179,6 +205,36 @@ impl Interpreter<'_> {
             self.write(state, file, WriteKind::Subtree);
         }
         Ok(true)
+    }
+
+    /// Records the manifest that a package manager certainly edits: `npm pkg set`, `cargo add`, `poetry remove`.
+    fn manifest_edit(&mut self, program: &str, args: &[Value], state: &ShellState) {
+        let read = Arguments::read(args, "", &["prefix", "manifest-path", "package", "directory"]);
+        let word = |at: usize| read.operands.get(at).and_then(Value::known).unwrap_or_default();
+        let elsewhere =
+            ["g", "global", "no-save", "dry-run", "prefix", "manifest-path", "directory", "cwd", "C"];
+        if read.has(&elsewhere) {
+            return;
+        }
+        let names_package = read.operands.len() > 1;
+        let manifest = match (program, word(0)) {
+            ("npm", "pkg") if matches!(word(1), "set" | "delete" | "fix") => "package.json",
+            ("npm" | "pnpm" | "yarn", "init") => "package.json",
+            ("npm" | "yarn", "version") if names_package => "package.json",
+            ("npm", "install" | "i" | "add" | "uninstall" | "remove" | "rm" | "un") if names_package => {
+                "package.json"
+            }
+            ("pnpm" | "yarn" | "bun", "add" | "remove") if names_package => "package.json",
+            ("cargo", "add" | "remove" | "rm") if names_package => "Cargo.toml",
+            ("uv" | "poetry" | "pdm" | "rye", "add" | "remove") if names_package => "pyproject.toml",
+            ("poetry", "version") if names_package => "pyproject.toml",
+            ("go", "get") if names_package => "go.mod",
+            ("go", "mod") if matches!(word(1), "init" | "edit") => "go.mod",
+            ("composer", "require" | "remove") if names_package => "composer.json",
+            ("bundle", "add" | "remove") if names_package => "Gemfile",
+            _ => return,
+        };
+        self.write(state, &Value::Known(manifest.to_owned()), WriteKind::Entry);
     }
 
     /// `npm exec`, `uv run` and the like run another program.

@@ -28,8 +28,13 @@ impl Interpreter<'_> {
         for dir in [global.value(&["C"]), global.value(&["work-tree"])].into_iter().flatten() {
             self.change_directory(&mut state, Some(dir.clone()));
         }
-        // An alias of the line itself may run anything.
-        if global.values(&["c"]).any(|it| it.known().is_none_or(|text| text.starts_with("alias."))) {
+        // An alias of the line itself, or another setting that names a program, may run anything.
+        let sets_program = |text: &str| {
+            let (member, program) = text.split_once('=').unwrap_or((text, "true"));
+            // These do nothing: `-c core.editor=true` takes what is there.
+            names_program(member) && !matches!(program, "" | "true" | "false" | ":" | "cat")
+        };
+        if global.values(&["c"]).any(|it| it.known().is_none_or(sets_program)) {
             self.note_unproven();
         }
         let Some((command, rest)) = global.operands.split_first() else { return };
@@ -49,6 +54,9 @@ impl Interpreter<'_> {
             "pathspec-from-file",
             "directory",
             "output-directory",
+            "depth",
+            "origin",
+            "reference",
         ];
         let short = match command {
             "checkout" => "bB",
@@ -58,6 +66,8 @@ impl Interpreter<'_> {
             "config" => "f",
             "stash" => "m",
             "archive" | "format-patch" | "bundle" => "o",
+            "clone" => "bocuj",
+            "merge-file" => "L",
             _ => "",
         };
         let read = Arguments::read(rest, short, &long);
@@ -126,6 +136,11 @@ impl Interpreter<'_> {
                 }
             }
             "config" => self.git_config(read, state),
+            "merge-file" if !read.has(&["p", "stdout", "object-id"]) => {
+                if let Some(file) = words.first() {
+                    self.write(state, file, WriteKind::Entry);
+                }
+            }
             "checkout-index" => match words.as_slice() {
                 [] => self.whole_tree(state),
                 paths => self.write_paths(paths, state),

@@ -1,7 +1,9 @@
 //! Walks a parsed script and collects what it writes. Every branch counts as taken: the guard asks what may happen.
 
 use super::expansion::{Value, Variables, expand, expand_text, positional, set_list, set_positional};
-use super::syntax::{AssignedValue, Assignment, Command, CompoundCommand, Redirect, Script, Word, WordPiece};
+use super::syntax::{
+    AssignedValue, Assignment, Command, CompoundCommand, ParameterEdit, Redirect, Script, Word, WordPiece,
+};
 use super::{ShellEffects, ShellWorld, ShellWrite, WriteKind, normalize, syntax};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +49,8 @@ pub(super) struct ShellState {
     pub(super) stack: Vec<Option<String>>,
     pub(super) variables: Variables,
     functions: BTreeMap<String, Rc<Command>>,
+    /// The variables that others stand for (`declare -n`), by their names.
+    pub(super) references: BTreeMap<String, String>,
     pub(super) aliases: BTreeMap<String, String>,
 }
 
@@ -74,6 +78,7 @@ pub(super) fn run(script: &Script, cwd: &str, world: &dyn ShellWorld) -> Result<
         stack: Vec::new(),
         variables: variables.into(),
         functions: BTreeMap::new(),
+        references: BTreeMap::new(),
         aliases: BTreeMap::new(),
     };
     let mut interpreter = Interpreter {
@@ -279,11 +284,20 @@ impl Interpreter<'_> {
         let mut argv = Vec::new();
         for word in words {
             argv.extend(self.expand(word, state)?);
+            assign_defaults(word, state);
         }
         if let Some(script) = self.process_script(words, state)? {
             return self.run_text(&script, state);
         }
-        self.call(&argv, state, input)
+        let separators = assignments.iter().find(|it| it.name == "IFS").filter(|_| !words.is_empty());
+        let Some(separators) = separators else { return self.call(&argv, state, input) };
+        // The separators are the only part of its environment that a command of the shell follows: `IFS=: read a b`.
+        let before = state.variables.get("IFS").cloned();
+        self.assign(separators, state)?;
+        let done = self.call(&argv, state, input);
+        state.variables.remove("IFS");
+        state.variables.extend(before.map(|before| ("IFS".to_owned(), before)));
+        done
     }
 
     /// Returns what `. <(…)` and `bash <(…)` run, if the line shows it.
@@ -321,6 +335,9 @@ impl Interpreter<'_> {
                 if let Some((list, _)) = name.split_once('[') {
                     // The elements as a whole are no longer what was assigned to them.
                     state.variables.remove(&format!("{list}[@]"));
+                }
+                if let Some(target) = state.references.get(name).cloned() {
+                    state.variables.insert(target, values.clone());
                 }
                 state.variables.insert(name.clone(), values);
             }
@@ -516,5 +533,20 @@ impl Interpreter<'_> {
         let pwd = state.cwd.clone().map_or(Value::Unknown, Value::Known);
         let before = state.variables.insert("PWD".into(), vec![pwd]);
         state.variables.insert("OLDPWD".into(), before.unwrap_or_else(|| vec![Value::Unknown]));
+    }
+}
+
+/// Carries out the assignments of `${name:=text}` in a word.
+fn assign_defaults(word: &Word, state: &mut ShellState) {
+    for piece in &word.0 {
+        if let WordPiece::EditedVariable {
+            name, edit: ParameterEdit::Default { text, assigns: true }, ..
+        } = piece
+            && !state.variables.contains_key(name)
+        {
+            // The environment may have it.
+            let values = vec![Value::Unknown, Value::Known(text.clone())];
+            state.variables.insert(name.clone(), values);
+        }
     }
 }

@@ -220,7 +220,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Returns what `printf` prints with `%s`, `%b`, `%d` and `%%`; `None` with other directives.
-fn printf(words: &[&str]) -> Option<String> {
+pub(super) fn printf(words: &[&str]) -> Option<String> {
     let words = words.strip_prefix(&["--"]).unwrap_or(words);
     let (format, mut args) = words.split_first()?;
     if format.starts_with('-') {

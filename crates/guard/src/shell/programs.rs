@@ -26,6 +26,18 @@ const OUTPUT_OPTIONS: [(&[&str], &str, &[&str]); 7] = [
     (&["esbuild", "tsc", "rollup"], "o", &["outfile"]),
 ];
 
+/// Programs that compress a file beside it, with the suffix of their results. All unpack with `-d`, or by their own name.
+pub(super) const COMPRESSORS: [(&[&str], &str); 8] = [
+    (&["gzip", "gunzip", "pigz", "unpigz"], "gz"),
+    (&["bzip2", "bunzip2", "pbzip2", "lbzip2"], "bz2"),
+    (&["xz", "unxz", "pixz"], "xz"),
+    (&["lzma", "unlzma"], "lzma"),
+    (&["zstd", "unzstd", "zstdmt"], "zst"),
+    (&["lz4", "unlz4"], "lz4"),
+    (&["compress", "uncompress"], "Z"),
+    (&["brotli"], "br"),
+];
+
 impl Interpreter<'_> {
     /// Runs the program called `name` by its base name `program`.
     pub(super) fn program(
@@ -48,6 +60,18 @@ impl Interpreter<'_> {
             "probity" => self.probity(args, state),
             "tee" | "sponge" => self.write_operands(state, &Arguments::read(args, "", &[]), WriteKind::Entry),
             "cp" | "mv" | "ln" | "install" => self.copy(program, args, state),
+            "link" => self.copy("ln", args, state),
+            "split" | "csplit" => self.split(program, args, state)?,
+            "fallocate" => {
+                let read = Arguments::read(args, "lo", &["length", "offset"]);
+                self.write_operands(state, &read, WriteKind::Entry);
+            }
+            "history" => {
+                let read = Arguments::read(args, "d", &[]);
+                if read.has(&["w", "a"]) {
+                    self.write_operands(state, &read, WriteKind::Entry);
+                }
+            }
             "rm" | "rmdir" | "unlink" | "shred" => {
                 let read = Arguments::read(args, "ns", &["iterations", "size", "random-source"]);
                 let is_deep = program == "rm" && read.has(&["r", "R", "recursive"]);
@@ -84,7 +108,9 @@ impl Interpreter<'_> {
             }
             "rsync" => self.rsync(args, state),
             "scp" => self.scp(args, state),
-            "gzip" | "gunzip" | "bzip2" | "xz" | "zstd" => self.compress(program, args, state),
+            _ if COMPRESSORS.iter().any(|(names, _)| names.contains(&program)) => {
+                self.compress(program, args, state);
+            }
             "curl" => self.curl(args, state),
             "wget" => self.wget(args, state),
             "tar" | "bsdtar" | "gtar" => self.tar(args, state),
@@ -103,6 +129,13 @@ impl Interpreter<'_> {
             "sed" | "gsed" => self.sed(args, state)?,
             "perl" | "ruby" => self.perl(program, args, state, input),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(args, state)?,
+            "indent" => {
+                let read = Arguments::read(args, "", &["output-file"]);
+                match args.windows(2).find(|pair| matches!(pair[0].known(), Some("-o" | "--output-file"))) {
+                    Some(pair) => self.write(state, &pair[1], WriteKind::Entry),
+                    None => self.write_operands(state, &read, WriteKind::Entry),
+                }
+            }
             "patch" => self.patch(args, state),
             "apply_patch" | "applypatch" => self.apply_patch(args, state, input),
             "ed" | "ex" => {
@@ -124,10 +157,51 @@ impl Interpreter<'_> {
             _ if self.formatter(program, args, state, input)? => {}
             _ if self.output_option(program, args, state) => {}
             _ if self.renaming_or_archive(program, args, state) => {}
-            _ if name.contains('/') && !is_system_path(name) => self.note_unproven(),
-            _ => {}
+            _ if self.shell_among_arguments(program, args, state)? => {}
+            _ => {
+                self.output_of_unknown(program, args, state);
+                if name.contains('/') && !is_system_path(name) {
+                    self.note_unproven();
+                }
+            }
         }
         Ok(())
+    }
+
+    /// `split FILE PREFIX` and `csplit -f PREFIX`, which make as many files as there is content; `split --filter` runs a command
+    /// instead.
+    fn split(&mut self, program: &str, args: &[Value], state: &mut ShellState) -> StepResult {
+        let long = ["filter", "prefix", "lines", "bytes", "line-bytes", "number", "suffix-length", "digits"];
+        let read = Arguments::read(args, if program == "split" { "abClnt" } else { "fbn" }, &long);
+        if let Some(text) = read.value(&["filter"]).cloned() {
+            return self.evaluate(&text, &mut state.clone());
+        }
+        let prefix = match program {
+            "split" => read.operands.get(1).cloned().unwrap_or_else(|| Value::Known("x".into())),
+            _ => read.value(&["f", "prefix"]).cloned().unwrap_or_else(|| Value::Known("xx".into())),
+        };
+        let made = match prefix {
+            Value::Known(prefix) | Value::Pattern(prefix) => Value::Pattern(format!("{prefix}*")),
+            Value::Below(_) | Value::Unknown => Value::Unknown,
+        };
+        self.write(state, &made, WriteKind::Pattern);
+        Ok(())
+    }
+
+    /// Records the file behind a long option for outputs of a program that is not known. A word such as `json` is a format.
+    fn output_of_unknown(&mut self, program: &str, args: &[Value], state: &ShellState) {
+        if matches!(program, "docker" | "podman" | "kubectl" | "cargo") {
+            return;
+        }
+        let names = ["output-file", "outfile", "out-file", "outputFile", "output"];
+        let read = Arguments::read(args, "", &names);
+        let Some(file) = read.value(&names).cloned() else { return };
+        let is_file = file.known().is_some_and(|text| {
+            text.contains(['.', '/']) && !text.contains(['=', '{', ',', ' ', ':']) && !text.starts_with('-')
+        });
+        if is_file {
+            self.write(state, &file, WriteKind::Entry);
+        }
     }
 
     /// Runs a program that renames, mounts, unpacks or changes a database; `false` if `program` is none of them.

@@ -3,7 +3,7 @@
 use super::WriteKind;
 use super::arguments::Arguments;
 use super::expansion::Value;
-use super::filters::{FilterEffects, awk_effects, sed_effects};
+use super::filters::{FilterEffects, FilterVariables, awk_effects, sed_effects};
 use super::interpreter::{CommandInput, Interpreter, ShellState, StepResult};
 use crate::patch::patch_paths;
 
@@ -173,7 +173,15 @@ impl Interpreter<'_> {
             self.note_unproven();
         }
         match program.and_then(Value::known) {
-            Some(program) => self.filter_effects(awk_effects(program), state),
+            Some(program) => {
+                // `-v NAME=VALUE`, and `NAME=VALUE` among the files.
+                let set = read.values(&["v", "assign"]).chain(read.operands.iter().skip(1));
+                let variables: FilterVariables = set
+                    .filter_map(|value| value.known()?.split_once('='))
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .collect();
+                self.filter_effects(awk_effects(program, &variables), state)
+            }
             None => Ok(()),
         }
     }

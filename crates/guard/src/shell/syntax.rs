@@ -106,7 +106,9 @@ pub(super) enum ParameterEdit {
     LowerCase,
     /// `${name^^}`.
     UpperCase,
-    /// `${name:-text}`, `${name:=text}` and `${name:?text}`: the value, if it is known.
+    /// `${name:-text}` and `${name:=text}`: the value, or the text if there is none, which `=` also assigns.
+    Default { text: String, assigns: bool },
+    /// `${name:?text}`: the value, if it is known.
     Keep,
 }
 

@@ -24,8 +24,67 @@ const INTERPRETERS: [&str; 15] = [
     "tsx",
 ];
 
+const SETPRIV_OPTIONS: &[&str] = &[
+    "reuid",
+    "ruid",
+    "euid",
+    "regid",
+    "rgid",
+    "egid",
+    "groups",
+    "inh-caps",
+    "ambient-caps",
+    "bounding-set",
+    "securebits",
+    "pdeathsig",
+    "ptracer",
+    "landlock-access",
+    "landlock-rule",
+];
+
+/// Shells whose `-c` is followed wherever it stands behind a program that is not known: it is likely to run them.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+
+/// Programs that print or search words, or run commands on another machine or in a container.
+const NO_LOCAL_RUNNERS: [&str; 34] = [
+    "echo",
+    "printf",
+    "grep",
+    "egrep",
+    "fgrep",
+    "zgrep",
+    "rg",
+    "ag",
+    "ack",
+    "man",
+    "which",
+    "type",
+    "whereis",
+    "cat",
+    "ls",
+    "test",
+    "[",
+    "expr",
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "oc",
+    "lxc",
+    "incus",
+    "vagrant",
+    "multipass",
+    "wsl",
+    "pgrep",
+    "pkill",
+    "ps",
+    "apropos",
+    "logger",
+    "notify-send",
+];
+
 /// Wrappers with the options that take a value, and how many operands stand before the command.
-const WRAPPERS: [(&str, &str, &[&str], usize); 38] = [
+const WRAPPERS: [(&str, &str, &[&str], usize); 59] = [
     ("sudo", "ugCDhprRtT", &["user", "group", "chdir", "host", "prompt"], 0),
     ("doas", "uC", &[], 0),
     ("nohup", "", &[], 0),
@@ -42,7 +101,7 @@ const WRAPPERS: [(&str, &str, &[&str], usize); 38] = [
     ("fakeroot", "", &[], 0),
     ("xvfb-run", "nespw", &[], 0),
     ("systemd-run", "puEt", &["unit", "property", "uid", "setenv"], 0),
-    ("unshare", "", &[], 0),
+    ("unshare", "RwSG", &["root", "wd", "setuid", "setgid", "map-user", "map-group", "propagation"], 0),
     ("strace", "oepsPEuabIX", &["output", "trace"], 0),
     ("ltrace", "oepsuna", &["output"], 0),
     ("catchsegv", "", &[], 0),
@@ -60,11 +119,36 @@ const WRAPPERS: [(&str, &str, &[&str], usize); 38] = [
     ("rlwrap", "fHDz", &[], 0),
     ("dbus-run-session", "", &[], 0),
     ("entr", "", &[], 0),
+    ("setpriv", "", SETPRIV_OPTIONS, 0),
+    ("prlimit", "po", &["pid", "output"], 0),
+    ("nsenter", "tSG", &["target", "setuid", "setgid"], 0),
+    ("chroot", "", &["userspec", "groups"], 1),
+    ("numactl", "CNmpi", &["cpunodebind", "physcpubind", "membind", "preferred", "interleave"], 0),
+    ("choom", "n", &["adjust"], 0),
+    ("cgexec", "g", &[], 0),
+    ("pkexec", "u", &["user"], 0),
+    ("run0", "u", &["user", "unit", "property"], 0),
+    ("su-exec", "", &[], 1),
+    ("setuidgid", "", &[], 1),
+    ("chpst", "uUbeoplfmtc", &[], 0),
+    ("valgrind", "", &[], 0),
+    ("proxychains", "f", &[], 0),
+    ("proxychains4", "f", &[], 0),
+    ("torsocks", "", &[], 0),
+    ("dumb-init", "r", &["rewrite"], 0),
+    ("tini", "pev", &[], 0),
+    ("linux32", "", &[], 0),
+    ("linux64", "", &[], 0),
+    ("firejail", "", &[], 0),
     ("npx", "p", &["package"], 0),
     ("bunx", "", &[], 0),
     ("pnpx", "", &[], 0),
     ("uvx", "", &["from", "with"], 0),
 ];
+
+/// The options of `su` and `runuser` that take a value.
+const RUNUSER_OPTIONS: [&str; 7] =
+    ["command", "session-command", "shell", "group", "supp-group", "user", "whitelist-environment"];
 
 impl Interpreter<'_> {
     /// Runs a program that runs another one; `false` if `program` is none.
@@ -119,9 +203,27 @@ impl Interpreter<'_> {
                 let text = texts.map_or(Value::Unknown, |texts| Value::Known(texts.join(" ")));
                 self.evaluate(&text, &mut state.clone())?;
             }
+            "runuser" if Arguments::read_prefix(args, "ugG", &RUNUSER_OPTIONS).has(&["u", "user"]) => {
+                let read = Arguments::read_prefix(args, "ugG", &RUNUSER_OPTIONS);
+                self.call(&read.operands, state, input)?;
+            }
+            // A group, and a text behind it, with `-c` or without.
+            "sg" => {
+                if let [_, .., text] = Arguments::read(args, "", &[]).operands.as_slice() {
+                    self.evaluate(text, &mut state.clone())?;
+                }
+            }
+            "at" | "batch" => match input {
+                CommandInput::Text(text) => self.run_text(text, &mut state.clone())?,
+                _ => self.note_unproven(),
+            },
+            "tmux" | "screen" => self.note_unproven(),
             "su" | "runuser" | "script" => {
-                let read = Arguments::read(args, "cgGsuTEImOBo", &["command", "shell", "group"]);
-                if let Some(text) = read.value(&["c", "command"]) {
+                let read = Arguments::read(args, "cgGsuTEImOBo", &RUNUSER_OPTIONS);
+                if read.has(&["help", "version", "V", "h"]) {
+                    return Ok(true);
+                }
+                if let Some(text) = read.value(&["c", "command", "session-command"]) {
                     self.evaluate(&text.clone(), &mut state.clone())?;
                 }
                 if program == "script" {
@@ -214,6 +316,32 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Runs the script of a shell that stands among the arguments of a program that is not known, as in `WRAPPER sh -c TEXT`;
+    /// `false` if there is none.
+    pub(super) fn shell_among_arguments(
+        &mut self,
+        program: &str,
+        args: &[Value],
+        state: &ShellState,
+    ) -> Result<bool, String> {
+        if NO_LOCAL_RUNNERS.contains(&program) {
+            return Ok(false);
+        }
+        let is_shell = |value: &Value| {
+            value.known().is_some_and(|text| SHELLS.contains(&text.rsplit('/').next().unwrap_or(text)))
+        };
+        let is_script = |value: &Value| {
+            value
+                .known()
+                .is_some_and(|text| text.starts_with('-') && !text.starts_with("--") && text.contains('c'))
+        };
+        let Some(at) = args.windows(3).position(|words| is_shell(&words[0]) && is_script(&words[1])) else {
+            return Ok(false);
+        };
+        self.shell(program, &args[at + 1..], state, &CommandInput::Unknown)?;
+        Ok(true)
+    }
+
     /// Runs the command of `xargs` with the words of its input, if the line shows them.
     fn xargs(&mut self, args: &[Value], state: &mut ShellState, input: &CommandInput) -> StepResult {
         let read = Arguments::read_prefix(
@@ -248,12 +376,26 @@ impl Interpreter<'_> {
             return self.xargs(args, state, input);
         };
         let read = Arguments::read_prefix(&args[..at], "jNnSaC", &["jobs", "colsep", "max-args"]);
-        // The command may be one quoted text.
-        let mut command = read.operands;
-        if let [Value::Known(text)] = command.as_slice()
-            && text.contains(' ')
+        let command = read.operands;
+        // The command is the text of a shell, in one word or in several.
+        let texts: Option<Vec<&str>> = command.iter().map(Value::known).collect();
+        if let Some(text) = texts.map(|texts| texts.join(" "))
+            && (command.len() == 1 || text.contains(['>', '|', ';', '&']))
         {
-            command = text.split_whitespace().map(|word| Value::Known(word.to_owned())).collect();
+            for word in &args[at + 1..] {
+                let Some(word) = word.known() else {
+                    self.note_unproven();
+                    continue;
+                };
+                let quoted = format!("'{}'", word.replace('\'', "'\\''"));
+                let line = if text.contains("{}") {
+                    text.replace("{}", &quoted)
+                } else {
+                    format!("{text} {quoted}")
+                };
+                self.run_text(&line, &mut state.clone())?;
+            }
+            return Ok(());
         }
         let has_mark = command.iter().filter_map(Value::known).any(|word| word.contains("{}"));
         self.call_with(&command, has_mark.then_some("{}"), &args[at + 1..], state)

@@ -73,8 +73,12 @@ fn parameter_edit(text: &str) -> Option<ParameterEdit> {
         "^^" => return Some(ParameterEdit::UpperCase),
         _ => {}
     }
+    let rest = text.strip_prefix(':').unwrap_or(text);
+    if let Some(text) = rest.strip_prefix(['-', '=']) {
+        return literal(text).map(|text| ParameterEdit::Default { text, assigns: rest.starts_with('=') });
+    }
     let rest = text.strip_prefix(':')?;
-    if rest.starts_with(['-', '=', '?']) {
+    if rest.starts_with('?') {
         return literal(rest).map(|_| ParameterEdit::Keep);
     }
     let (start, length) = rest.split_once(':').map_or((rest, None), |(start, length)| (start, Some(length)));
