@@ -87,7 +87,14 @@ const WRAPPERS: &[WrapperProgram] = &[
     WrapperProgram::new(&["xvfb-run"], &["-e", "-f", "-n", "-p", "-s", "-w"])
         .flags(&["-a", "--auto-servernum"]),
     WrapperProgram::new(&["strace", "ltrace", "perf", "valgrind"], &["-o", "-e"]),
-    WrapperProgram::new(&["busybox", "coreutils"], &[]),
+    WrapperProgram::new(
+        &["busybox", "coreutils", "toybox", "unshare", "setpriv", "prlimit", "firejail"],
+        &[],
+    ),
+    WrapperProgram::new(&["nsenter"], &["-t", "-S", "-G", "--target", "--setuid", "--setgid"]),
+    WrapperProgram::new(&["numactl"], &["-C", "-N", "-m", "-p", "-i"]),
+    WrapperProgram::new(&["chroot", "setarch", "gosu", "su-exec"], &["--userspec"]).operands(1),
+    WrapperProgram::new(&["runuser"], &["-u", "--user", "-g", "--group"]),
     WrapperProgram::new(
         &["npx", "pnpx", "bunx", "uvx"],
         &["-p", "--package", "--from", "--with", "--python"],
@@ -185,6 +192,98 @@ pub fn executed_words(argv: &[String]) -> BTreeSet<String> {
     found
 }
 
+/// Options that name a program, or settings that decide what it says, with the tools that take them.
+const PROGRAM_OPTIONS: &[(&str, &[&str])] = &[
+    (
+        "-f",
+        &[
+            "make", "gmake", "bmake", "sed", "gsed", "jq", "ninja", "just", "rake", "ant", "mvn", "nox",
+            "psql", "yq",
+        ],
+    ),
+    (
+        "-c",
+        &[
+            "tox",
+            "pytest",
+            "eslint",
+            "jest",
+            "golangci-lint",
+            "bandit",
+            "hadolint",
+            "yamllint",
+            "markdownlint",
+        ],
+    ),
+    ("-r", &["node", "nodejs", "ruby", "ts-node", "tsx"]),
+    ("-p", &["tsc"]),
+    ("-P", &["cmake"]),
+    ("-S", &["ctest", "vim", "nvim"]),
+    ("-x", &["gdb"]),
+    ("-b", &["gradle", "gradlew"]),
+    ("-I", &["gradle", "gradlew"]),
+    ("-l", &["emacs"]),
+    ("-t", &["task", "go-task"]),
+];
+
+/// Parts of the names of long options that do the same for any tool: `--config`, `--makefile`, `--rcfile`, `--require`.
+const PROGRAM_OPTION_PARTS: &[&str] =
+    &["file", "config", "require", "import", "plugin", "script", "project", "loader", "baseline", "ignore"];
+
+/// Endings of files that a program in a command line (`python -c`) runs if it names them.
+const PROGRAM_ENDINGS: &[&str] = &[
+    ".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".pm", ".php", ".lua", ".mk", ".awk",
+];
+
+/// Adds the files behind options that name programs or settings.
+fn add_option_files(command: &[String], plain: &str, found: &mut BTreeSet<String>) {
+    let short = PROGRAM_OPTIONS.iter().filter(|(_, tools)| tools.contains(&plain));
+    let short: Vec<&str> = short.map(|(option, _)| *option).collect();
+    let mut words = command[1..].iter().peekable();
+    while let Some(word) = words.next() {
+        if let Some(option) = word.strip_prefix("--") {
+            let (name, value) = option.split_once('=').map_or((option, None), |(name, it)| (name, Some(it)));
+            if !PROGRAM_OPTION_PARTS.iter().any(|part| name.contains(part)) {
+                continue;
+            }
+            let value = value.or_else(|| words.peek().map(|next| next.as_str()));
+            found.extend(value.map(str::to_owned));
+        } else if let Some(option) = short.iter().find(|option| word.starts_with(**option)) {
+            let value = Some(&word[option.len()..]).filter(|it| !it.is_empty());
+            let value = value.or_else(|| words.peek().map(|next| next.as_str()));
+            found.extend(value.map(str::to_owned));
+        }
+    }
+    let values = |letter: &str| {
+        let all = command.iter().filter_map(|word| word.strip_prefix(letter));
+        all.filter(|value| !value.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    match plain {
+        // `perl -Ici -MCheck` runs `ci/Check.pm`.
+        "perl" => {
+            for module in values("-M") {
+                let file = format!("{}.pm", module.split('=').next().unwrap_or_default().replace("::", "/"));
+                found.extend(values("-I").iter().map(|dir| format!("{dir}/{file}")));
+            }
+        }
+        "find" => {
+            let runs =
+                command.iter().any(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+            let names = command.windows(2).filter(|pair| matches!(pair[0].as_str(), "-name" | "-path"));
+            found.extend(names.filter(|_| runs).map(|pair| pair[1].clone()));
+        }
+        _ => {}
+    }
+}
+
+/// Adds the files that the text of a program names, if they are programs.
+fn add_named_programs(text: &str, found: &mut BTreeSet<String>) {
+    let is_between = |letter: char| !(letter.is_alphanumeric() || "_-./+".contains(letter));
+    let words = text.split(is_between);
+    let programs = words.filter(|word| PROGRAM_ENDINGS.iter().any(|ending| word.ends_with(ending)));
+    found.extend(programs.map(str::to_owned));
+}
+
 fn add_executed_words(argv: &[String], depth: usize, found: &mut BTreeSet<String>) {
     for command in started_commands(argv).commands {
         found.insert(command[0].clone());
@@ -192,6 +291,15 @@ fn add_executed_words(argv: &[String], depth: usize, found: &mut BTreeSet<String
         let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         let plain = if plain.is_empty() { name } else { plain };
         let is_shell = SHELLS.contains(&name);
+        add_option_files(command, plain, found);
+        if plain == "env" && depth > 0 {
+            // `env -S 'sh check.sh'`
+            let texts = command[1..].iter().map(|word| word.trim_start_matches("-S"));
+            for text in texts.filter(|text| text.contains(char::is_whitespace)) {
+                let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+                add_executed_words(&words, depth - 1, found);
+            }
+        }
         if !is_shell && !INTERPRETERS.contains(&plain) {
             continue;
         }
@@ -201,6 +309,9 @@ fn add_executed_words(argv: &[String], depth: usize, found: &mut BTreeSet<String
                 && is_behind_option
                 && word.contains(|letter: char| letter.is_whitespace() || letter == ';')
             {
+                if pipes_into_shell(word) {
+                    found.extend(words_of_script(word).map(str::to_owned));
+                }
                 for part in word.split(['\n', ';', '|', '&', '(', ')', '{', '}', '`']).filter(|_| depth > 0) {
                     let quotes = |letter| matches!(letter, '"' | '\'' | '$');
                     let words = part.split_whitespace().map(|word| word.trim_matches(quotes).to_owned());
@@ -214,13 +325,36 @@ fn add_executed_words(argv: &[String], depth: usize, found: &mut BTreeSet<String
                 is_behind_option = true;
                 continue;
             }
-            found.insert(word.clone());
+            // A script on standard input is run, too.
+            let word = word.trim_start_matches('<');
+            if word.is_empty() {
+                continue;
+            }
+            found.insert(word.to_owned());
+            if is_behind_option && !is_shell {
+                add_named_programs(word, found);
+            }
+            // A directory with a program of Python.
+            if matches!(plain, "python" | "pypy") {
+                found.insert(format!("{}/__main__.py", word.trim_end_matches('/')));
+            }
             // A word behind an option may be its value.
             if !std::mem::take(&mut is_behind_option) {
                 break;
             }
         }
     }
+}
+
+/// Returns whether a shell script pipes into a shell without a script of its own, as in `cat check.sh | sh`.
+fn pipes_into_shell(script: &str) -> bool {
+    script.split('|').skip(1).any(|stage| {
+        let command = stage.split([';', '&', '\n']).next().unwrap_or_default();
+        let mut words = command.split_whitespace();
+        let is_shell =
+            words.next().is_some_and(|word| SHELLS.contains(&word.rsplit('/').next().unwrap_or(word)));
+        is_shell && words.all(|word| word.starts_with('-'))
+    })
 }
 
 /// Returns the words of a shell script, whatever they mean, except options.

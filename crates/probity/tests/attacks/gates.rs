@@ -299,6 +299,25 @@ fn a_pull_request_that_rewrites_what_its_gate_runs_is_not_believed() {
         let relaxed = ci(&repo, &["--strictness", "relaxed"]);
         assert_eq!(relaxed.json["contract"]["let_through"], serde_json::json!(["gate_inputs_changed"]));
     }
+    // The same behind programs that start others, and in the ways of other tools.
+    for run in [
+        "\"env\", \"-S\", \"sh tools/check.sh\"",
+        "\"setpriv\", \"--no-new-privs\", \"sh\", \"tools/check.sh\"",
+        "\"sh\", \"-c\", \"cat tools/check.sh | sh\"",
+        "\"sh\", \"-c\", \"sh < tools/check.sh\"",
+        "\"make\", \"-s\", \"-f\", \"tools/check.sh\"",
+        "\"make\", \"-ftools/check.sh\"",
+        "\"make\", \"--file=tools/check.sh\"",
+        "\"sed\", \"-n\", \"-f\", \"tools/check.sh\", \"src/a.py\"",
+        "\"jq\", \"-e\", \"-f\", \"tools/check.sh\", \"data.json\"",
+        "\"eslint\", \"--config\", \"tools/check.sh\", \"src\"",
+        "\"python3\", \"-c\", \"exec(open('tools/check.sh').read())\"",
+    ] {
+        let repo = pull_request(&format!("run = [{run}]"), &script, "echo exit 0 > tools/check.sh");
+        let outcome = ci(&repo, &[]);
+        assert_eq!(gate_of(&outcome)["result"], "unverified", "{run}: {:#}", outcome.json);
+        assert_eq!(outcome.exit_code, Some(3), "{run}");
+    }
     // A file that the command names for its program to read is what the gate judges.
     let reads = "run = [\"sh\", \"-c\", \"! grep -q broken docs/d.md\"]";
     for (text, exit_code) in [("fine", 0), ("broken", 1)] {
