@@ -61,7 +61,8 @@ pub(crate) async fn guard(State(state): State<Arc<UiState>>, mut request: Reques
 fn check(state: &UiState, request: &mut Request) -> Result<(), Box<Response>> {
     let refused = |status: StatusCode, words: &'static str| Err(Box::new((status, words).into_response()));
     let headers = request.headers();
-    if !text_of(headers, header::HOST).is_some_and(|host| is_own_host(host, state.port)) {
+    let n_hosts = headers.get_all(header::HOST).iter().count();
+    if n_hosts != 1 || !text_of(headers, header::HOST).is_some_and(|host| is_own_host(host, state.port)) {
         return refused(StatusCode::MISDIRECTED_REQUEST, "this server answers to its own name only\n");
     }
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);

@@ -137,7 +137,7 @@ async fn log(request: PageRequest) -> Response {
         let workspace = state.workspace()?;
         let size = probity_review::log_size(&workspace)?;
         let page = pages::lists::LOG_PAGE_LINES;
-        let from = from.unwrap_or(size.saturating_sub(page));
+        let from = from.unwrap_or(size.saturating_sub(page)).min(size);
         let lines = probity_review::log_feed(&workspace, from, usize::try_from(page).unwrap_or(0))?;
         Ok((size, from, lines))
     });

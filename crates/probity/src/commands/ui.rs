@@ -5,7 +5,8 @@ use crate::ui;
 use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::review::{ReviewServerEnd, ServerEndStatus};
-use probity_evidence::{InclusionProof, verify_bundle};
+use probity_core::bytes::escape;
+use probity_evidence::{InclusionProof, StoredManifest, verify_bundle};
 use probity_runner::bundles;
 use probity_web::{UiEndpoint, UiOptions};
 use probity_workspace::{ServiceError, Workspace};
@@ -206,6 +207,32 @@ fn export(workspace: &Workspace, change: &str, output: &Path) -> Result<CommandA
     Ok(CommandAnswer::of(ExitCode::Ok, &review))
 }
 
+/// How many changed paths of a page are listed.
+const MAX_SHOWN_PATHS: usize = 50;
+
+/// Says what the evidence in a page is about: the page around it may tell of another change.
+fn print_subject(files: &bundles::BundleFiles) {
+    let Some(bytes) = files.get(&b"manifest.json"[..]) else { return };
+    let Ok(stored) = StoredManifest::parse(bytes) else { return };
+    let manifest = &stored.manifest;
+    ui::print_row("evidence", format_args!("of run {}, {}", manifest.run_id, manifest.created_at));
+    let reasons: Vec<&str> = manifest.reasons().iter().map(|reason| reason.as_str()).collect();
+    let status =
+        if reasons.is_empty() { "passed".to_owned() } else { format!("failed: {}", reasons.join(", ")) };
+    ui::print_row("the run", status);
+    let patterns: Vec<String> =
+        manifest.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
+    ui::print_row("scope", patterns.join(" "));
+    let changes = manifest.delta.as_deref().unwrap_or_default();
+    for change in changes.iter().take(MAX_SHOWN_PATHS) {
+        ui::print_row("changed", &change.path);
+    }
+    if changes.len() > MAX_SHOWN_PATHS {
+        ui::print_row("", format_args!("and {} more", ui::count_of(changes.len() - MAX_SHOWN_PATHS, "path")));
+    }
+    ui::print_row("note", "the page itself is not checked: compare it with these lines");
+}
+
 fn verify(page: &Path, trust: Option<&Path>) -> Result<CommandAnswer, ServiceError> {
     let text = std::fs::read_to_string(page).map_err(|error| {
         ServiceError::Missing(format!("cannot read the page {}: {error}", page.display()))
@@ -217,6 +244,7 @@ fn verify(page: &Path, trust: Option<&Path>) -> Result<CommandAnswer, ServiceErr
     let proof = proof.map_err(|why| ServiceError::BadInput(format!("the proof in the page: {why}")))?;
     let check = proof.and_then(|proof| bundles::check_proof(&found.files, &proof, &trust, None));
     let answer = bundles::verification_answer(&verification, check);
+    print_subject(&found.files);
     for check in &answer.checks {
         let status = match check.status {
             probity_evidence::CheckStatus::Passed => ui::good("passed"),
