@@ -8,10 +8,16 @@ use probity_guard::{
     configuration_digest, intent_file, program_identity, unproven_program_of,
 };
 use probity_intents::IntentId;
+use probity_storage::durable;
 use probity_workspace::Workspace;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+/// The largest record of a session that is read.
+const MAX_SESSION_FILE_BYTES: u64 = 1024 * 1024;
+/// The largest settings of an agent that are read.
+const MAX_SETTINGS_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What is known of the hook in front of the session that worked on an intent.
 #[derive(Debug, Default)]
@@ -24,11 +30,14 @@ pub(crate) struct SessionGuard {
 /// Returns what kept the session of an intent to its scope. What cannot be read counts for nothing.
 pub(crate) fn of_intent(workspace: &Workspace, intent_id: &IntentId) -> SessionGuard {
     let sessions = workspace.state.dir().join(SESSIONS_DIR);
-    let Ok(key) = fs::read_to_string(sessions.join(BOUND_DIR).join(intent_file(intent_id.as_str()))) else {
+    // Agents can write these files: a pipe must not block, and nothing large is read.
+    let read = |path: &Path| durable::read_at_most(path, MAX_SESSION_FILE_BYTES).ok().flatten();
+    let bound = read(&sessions.join(BOUND_DIR).join(intent_file(intent_id.as_str())));
+    let Some(key) = bound.and_then(|bytes| String::from_utf8(bytes).ok()) else {
         return SessionGuard::default();
     };
     let session = sessions.join(key);
-    let state = fs::read(session.join(SESSION_STATE_FILE));
+    let state = read(&session.join(SESSION_STATE_FILE));
     let state = state.map(|bytes| SessionState::parse(&bytes)).unwrap_or_default();
     if state.configuration.is_empty() {
         return SessionGuard::default();
@@ -53,7 +62,7 @@ fn enforcement(workspace: &Workspace, state: &SessionState) -> ChangeEnforcement
     let home = std::env::var_os("HOME").unwrap_or_default();
     let read = |&(is_home, name): &(bool, &str)| {
         let base = if is_home { Path::new(&home) } else { top.as_path() };
-        fs::read(base.join(name)).ok()
+        durable::read_users_file(&base.join(name), MAX_SETTINGS_BYTES)
     };
     let now = configuration_digest(&CONFIGURATION_FILES.iter().map(read).collect::<Vec<_>>());
     if state.is_altered || now != state.configuration {

@@ -1,12 +1,14 @@
 //! Decides which writes to the state directory agents can honestly make while a command is governed.
 
-use crate::registry::{audit, handles};
+use crate::registry::{audit, guard_file, handles, pending};
+use probity_guard::GuardSnapshot;
 use probity_intents::IntentStatus;
 use probity_intents::registry::{Intent, RegistryHead};
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::contract::receipts::ReceiptStore;
 use probity_team::TEAM_FILE;
 use probity_workspace::clone_identity::{IDENTITY_FILE, IDENTITY_LOCK};
+use probity_workspace::git_transport::GitTransport;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
 use probity_workspace::{DATABASE_FILE, HANDLES_DIR, StateDirectory};
 use std::path::Path;
@@ -18,7 +20,7 @@ pub struct ChangeFiles;
 impl StateFiles for ChangeFiles {
     fn mark(&self, state: &StateDirectory) -> Box<dyn StateMark> {
         let is_in_team = state.dir().join(TEAM_FILE).exists();
-        Box::new(ChangeMark { intents: audit::log_head(state), is_in_team })
+        Box::new(ChangeMark { intents: audit::log_head(state), is_in_team, guard: guard_file::read(state) })
     }
 }
 
@@ -28,6 +30,8 @@ struct ChangeMark {
     intents: RegistryHead,
     /// Whether the registry is in the store of a team: what follows from its log cannot be checked here then.
     is_in_team: bool,
+    /// The claims that hooks read.
+    guard: Option<GuardSnapshot>,
 }
 
 impl StateMark for ChangeMark {
@@ -42,7 +46,7 @@ impl StateMark for ChangeMark {
                 true
             }
             // What this clone read of its team; the store itself is elsewhere.
-            ["team", ..] => true,
+            ["team", rest @ ..] => self.is_in_team && explains_team_file(&path, rest, fate),
             // Another process was still creating a database at the first look.
             [name] if fate == FileFate::Gone && is_unfinished_database(name) => true,
             // The log may only have grown.
@@ -59,9 +63,9 @@ impl StateMark for ChangeMark {
             }
             // The snapshot follows the registry, and hooks keep the records of their sessions.
             [probity_guard::GUARD_FILE] => {
-                self.is_in_team
-                    || audit::read_registry(state)
-                        .is_none_or(|registry| crate::registry::guard_file::is_true(state, &registry))
+                let registry = if self.is_in_team { None } else { audit::read_registry(state) };
+                let has_grown = audit::log_head(state) != self.intents;
+                fate != FileFate::Gone && guard_file::is_true(state, self.guard.as_ref(), registry.as_ref(), has_grown)
             }
             [probity_guard::SESSIONS_DIR, ..] => true,
             ["receipts", file] => self.explains_receipt(state, file, fate),
@@ -94,6 +98,25 @@ impl ChangeMark {
                 && AnalysisStore::pin_name(intent.id.as_str()) == pin
         };
         registry.open_intents().any(needed)
+    }
+}
+
+/// Returns whether commands of a clone in a team make this change below its directory. The repository there is only fed by
+/// git: what would lead git elsewhere, or name programs, is nothing that it writes.
+fn explains_team_file(path: &Path, rest: &[&str], fate: FileFate) -> bool {
+    match rest {
+        ["git", "config"] => GitTransport::is_own_config(path),
+        ["git", "HEAD" | "FETCH_HEAD" | "packed-refs" | "packed-refs.lock"] => true,
+        ["git", "refs", ..] => true,
+        ["git", "objects", directory, _] => {
+            *directory == "pack" || directory.len() == 2 && directory.bytes().all(|it| it.is_ascii_hexdigit())
+        }
+        ["git", ..] => false,
+        // Releases that wait; one that was sent is gone.
+        ["pending", file] => {
+            fate == FileFate::Gone || is_unfinished(file) || pending::is_waiting_release(path)
+        }
+        _ => true,
     }
 }
 

@@ -23,6 +23,7 @@ pub use decision::{
 };
 pub use guarded_files::{GuardedFileKind, guarded_file};
 pub use patch::patch_paths;
+pub use probity_intents::handle_digest;
 pub use snapshot::{
     BOUND_DIR, GUARD_FILE, GuardBytes, GuardRules, GuardSnapshot, GuardedIntent, GuardedRun,
     MAX_UNPROVEN_PROGRAMS, RUN_GUARD_VARIABLE, RunGuard, SESSION_STATE_FILE, SESSIONS_DIR, SessionRecord,

@@ -63,6 +63,9 @@ pub struct GuardedIntent {
     pub intent_id: String,
     /// The name of the owner.
     pub agent: String,
+    /// The digest of the owner's handle, as in the log; only the owner can show the handle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// From the top of the working tree.
     pub scope: IntentScope,
     /// Whether it holds its paths; otherwise it waits in the queue.

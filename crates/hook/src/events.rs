@@ -8,13 +8,16 @@ use crate::tool_call::{ToolAction, tool_action};
 use probity_guard::shell::{self, WriteKind, normalize};
 use probity_guard::{
     GovernedTree, GuardRefusal, GuardVerdict, GuardWorld, MAX_UNPROVEN_PROGRAMS, PathWrite, RefusalCode,
-    RunGuard, ToolCallEffects, decide, own_intents,
+    RunGuard, ToolCallEffects, decide, handle_digest, own_intents,
 };
 
 /// How long after its start an intent that a shell command started can still be bound, in seconds.
 const MAX_BINDING_AGE_SECONDS: u64 = 600;
 /// An intent that ends sooner is mentioned, in seconds.
 const ENDING_SOON_SECONDS: u64 = 300;
+
+/// How many handles of owners are looked for in an answer; a start shows one.
+const MAX_SHOWN_OWNERS: usize = 64;
 
 /// How many patterns of a sealed scope an agent is told.
 const MAX_SHOWN_PATTERNS: usize = 20;
@@ -180,7 +183,8 @@ fn after_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) -
     if is_news { HookDecision::Context(format!("probity: {line}")) } else { HookDecision::Silent }
 }
 
-/// Binds the intents that this call started to the session: those that its answer names and no session has.
+/// Binds the intents that this call started to the session: those whose owner's handle its answer shows, and that no session
+/// has. The name alone proves nothing: the answer to a blocked start names the intents of others, too.
 fn bind_started(action: &ToolAction, payload: &HookPayload, tree: &GovernedTree, world: &FileWorld) {
     let min_start = match action {
         ToolAction::Probity(tool) if tool == "start_controlled_change" => 0,
@@ -196,12 +200,25 @@ fn bind_started(action: &ToolAction, payload: &HookPayload, tree: &GovernedTree,
     };
     let (Some(response), Ok(snapshot)) = (&payload.response, &tree.snapshot) else { return };
     let text = response.to_string();
+    let owners = shown_owners(&text);
     let files = world.session_files(tree);
     for intent in snapshot.intents.iter().filter(|intent| intent.started_at >= min_start) {
-        if text.contains(&intent.intent_id) {
+        let is_owners = intent.owner.as_ref().is_some_and(|owner| owners.contains(owner));
+        if is_owners && text.contains(&intent.intent_id) {
             files.bind(&intent.intent_id);
         }
     }
+}
+
+/// Returns the digests of the owners' handles that an answer shows: behind the word `owner`, in a line for people and in
+/// JSON, also in JSON that is a text of JSON.
+fn shown_owners(text: &str) -> Vec<String> {
+    // Line feeds in a text of JSON are escapes.
+    let text = text.replace("\\n", " ");
+    let is_between = |letter: char| letter.is_whitespace() || "\"\\:,{}[]".contains(letter);
+    let words: Vec<&str> = text.split(is_between).filter(|word| !word.is_empty()).collect();
+    let behind_owner = words.windows(2).filter(|pair| pair[0] == "owner").map(|pair| pair[1]);
+    behind_owner.take(MAX_SHOWN_OWNERS).map(handle_digest).collect()
 }
 
 fn stop(payload: &HookPayload, world: &FileWorld) -> HookDecision {

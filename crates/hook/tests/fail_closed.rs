@@ -217,6 +217,53 @@ fn a_session_outside_of_governed_trees_is_left_alone() {
     }
 }
 
+/// An answer binds the session to the intents whose owner's handle it shows. Names alone do not: a blocked start names the
+/// intent that stands in its way.
+#[test]
+fn an_answer_that_names_the_intent_of_another_binds_nothing() {
+    let (_tree, root) = governed();
+    fs::create_dir_all(root.join(".git/probity")).expect("creates");
+    let intent = |id: &str, agent: &str, file: &str, handle: &str| {
+        json!({
+            "intent_id": id, "agent": agent, "owner": probity_guard::handle_digest(handle),
+            "scope": {"allowed_files": [file], "allowed_related": [], "forbidden": []},
+            "is_active": true, "started_at": 4_000_000_000_u64, "expires_at": 5_000_000_000_u64,
+        })
+    };
+    let mut snapshot = json!(probity_guard::GuardSnapshot::new(probity_guard::GuardRules::default()));
+    let (ann, own) = ("owner-00000000000000000000000000000001", "owner-00000000000000000000000000000002");
+    snapshot["intents"] = json!([
+        intent("intent-of-ann", "ann", "a.txt", ann),
+        intent("intent-of-bob", "bob", "b.txt", "owner-00000000000000000000000000000003"),
+        intent("own-intent", "eve", "c.txt", own),
+    ]);
+    fs::write(root.join(".git/probity").join(probity_guard::GUARD_FILE), snapshot.to_string())
+        .expect("writes");
+    let after = |tool: &str, input: Value, response: Value| {
+        let payload = json!({
+            "session_id": "s", "cwd": root, "hook_event_name": "PostToolUse", "tool_name": tool,
+            "tool_input": input, "tool_response": response,
+        });
+        call("claude", "after", payload.to_string().as_bytes())
+    };
+    let writes = |path: &str| call("claude", "before", &write_payload(&root, path)).status.code();
+    let start = "mcp__probity__start_controlled_change";
+    let blocked = json!({"status": "blocked", "intent_id": null, "owner": own, "blocked_by": [{"intent_id": "intent-of-ann"}]});
+    after(start, json!({}), json!([{"type": "text", "text": blocked.to_string()}]));
+    after(
+        "Bash",
+        json!({"command": "probity start c.txt -m x; probity status"}),
+        json!({"stdout": "intent-of-ann intent-of-bob"}),
+    );
+    for path in ["a.txt", "b.txt", "c.txt"] {
+        assert_eq!(writes(path), Some(2), "{path}");
+    }
+    let told =
+        format!("active\n  intent    own-intent\n  owner     {own}  stored for this intent\nintent-of-ann");
+    after("Bash", json!({"command": "probity start c.txt -m x; probity status"}), json!({"stdout": told}));
+    assert_eq!([writes("a.txt"), writes("b.txt"), writes("c.txt")], [Some(2), Some(2), Some(0)]);
+}
+
 #[test]
 fn attempts_to_disarm_the_guard_are_refused() {
     let (_tree, root) = governed();

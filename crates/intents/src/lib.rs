@@ -32,7 +32,9 @@ pub use base::SharedOverlap;
 pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
 pub use coherence::{ClaimRelation, LackingWork, ReleasedWork, claim_relation};
 pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
-pub use owner::{IntentOwner, Lease, Ownership, OwnershipFacts, ProcessProbe, Timestamp, ownership};
+pub use owner::{
+    IntentOwner, Lease, Ownership, OwnershipFacts, ProcessProbe, Timestamp, handle_digest, ownership,
+};
 pub use record::{
     BadId, ClaimIndex, CommandId, ForeignDirtyOverlap, IntentId, IntentStatus, PeerIntent, TaskKey,
 };

@@ -3,6 +3,7 @@
 //! [`ownership`] is pure: the clock and the process probe are arguments. A process proves death only to a reader of the
 //! same session: host names are copied with images, and a boot says nothing about another machine.
 
+use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,11 @@ pub struct IntentOwner {
     /// The agent's name for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
+}
+
+/// Returns the digest of an owner's handle: the only form of the secret that may reach a log.
+pub fn handle_digest(secret: &str) -> String {
+    Digest::of(format!("probity/owner/v1\0{secret}").as_bytes()).to_string()
 }
 
 impl IntentOwner {

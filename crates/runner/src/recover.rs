@@ -174,6 +174,9 @@ fn adopt(workspace: &Workspace, run: &OpenRun, key: Option<&SecretKey>) -> Resul
     Ok(true)
 }
 
+/// The largest seal that is read; a governed command may have planted a larger one.
+const MAX_SEAL_BYTES: u64 = 64 * 1024 * 1024;
+
 /// Writes the bundle of a killed run; `None` if it was killed before the seal, and so before anything ran.
 fn close_killed_run(
     workspace: &Workspace,
@@ -181,7 +184,7 @@ fn close_killed_run(
     key: Option<&SecretKey>,
     landing: Option<&LandingOutcome>,
 ) -> Result<Option<PathBuf>, ServiceError> {
-    let Some(bytes) = durable::read(&folder.join("seal.json"))? else {
+    let Some(bytes) = durable::read_at_most(&folder.join("seal.json"), MAX_SEAL_BYTES)? else {
         return Ok(None);
     };
     let Ok(seal) = Seal::parse(&bytes) else {

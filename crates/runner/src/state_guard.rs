@@ -6,12 +6,13 @@
 //! complete a moment later, so unexplained files are checked again. Everything else is a change of a protected path.
 
 use crate::attest::ChainHeadSource;
+use crate::before_images::MAX_KEPT_BYTES;
 use crate::bundles;
 use probity_core::merkle::TreeHead;
 use probity_core::{Digest, json};
 use probity_evidence::{Seal, SecretKey, TrustRequirements};
 use probity_storage::ports::StorageEngine as _;
-use probity_storage::{FileLock, Journal};
+use probity_storage::{FileLock, Journal, durable};
 use probity_workspace::run_claims::{self, SEAL_FILE};
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
 use probity_workspace::transparency_log::{
@@ -28,6 +29,8 @@ use std::time::Duration;
 /// Further checks of unexplained changes, and the pause before each.
 const MAX_RECHECKS: usize = 40;
 const RECHECK_INTERVAL: Duration = Duration::from_millis(25);
+/// The largest seal or receipt of another run that is read. A governed command may have planted it.
+const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Inode, size and change time.
 type FileStamp = (u64, u64, i64, i64);
@@ -86,19 +89,23 @@ impl StateGuard {
 
     /// Calls `pause` before each further check.
     fn touched_after(&self, mut pause: impl FnMut()) -> Vec<PathBuf> {
-        let mut touched = self.unexplained();
+        let mut touched = self.unexplained(&BTreeSet::new());
         for _ in 0..MAX_RECHECKS {
-            if touched.is_empty() {
+            // Stored content gets its name when it is whole, so a second look finds nothing else, and it may be large.
+            let settled: BTreeSet<PathBuf> =
+                touched.iter().filter(|name| is_stored_content(name)).cloned().collect();
+            if settled.len() == touched.len() {
                 break;
             }
             pause();
-            let again = self.unexplained();
+            let again = self.unexplained(&settled);
             touched.retain(|name| again.contains(name));
         }
         touched
     }
 
-    fn unexplained(&self) -> Vec<PathBuf> {
+    /// Returns the changed files that nothing explains. Those in `settled` were found so before and are not looked at again.
+    fn unexplained(&self, settled: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         // Bundles are written and listed under this lock, so none is half written now.
         let _turn = self.state.lock_evidence().ok();
         let now = StateListing::read(self.state.dir());
@@ -106,6 +113,9 @@ impl StateGuard {
         let new_links = if changed.is_empty() { Some(BTreeSet::new()) } else { self.new_links() };
         let log_has_grown = changed.is_empty() || (new_links.is_some() && self.log_has_grown());
         let is_explained = |name: &Path, fate: FileFate| {
+            if settled.contains(name) {
+                return false;
+            }
             if is_of_log(name) && !log_has_grown {
                 return false;
             }
@@ -141,7 +151,7 @@ impl StateGuard {
     fn explains_itself(&self, name: &Path, fate: FileFate, new_links: Option<&BTreeSet<String>>) -> bool {
         let path = self.state.dir().join(name);
         match name_parts(name).unwrap_or_default().as_slice() {
-            ["evidence.lock"] => true,
+            ["evidence.lock"] => is_plain_file(&path),
             [CHECKPOINT_FILE] => {
                 fate != FileFate::Gone
                     && transparency_log::note_is_true(&self.state, self.trust.keys.values().next())
@@ -160,7 +170,7 @@ impl StateGuard {
                 let is_rewritten = fate == FileFate::Changed && run_claims::is_fixed(&path);
                 fate == FileFate::Gone || (!is_rewritten && self.has_sound_seal(id))
             }
-            ["locks", ..] => path != self.run.lock,
+            ["locks", ..] => path != self.run.lock && (fate == FileFate::Gone || is_plain_file(&path)),
             // Landings on other trees. One on this tree would be completed by the next start, unjudged.
             ["landings", landing, ..] => landing.split_once('.').is_some_and(|(run_id, tree)| {
                 let is_known = new_links.is_some_and(|links| links.contains(run_id))
@@ -180,7 +190,7 @@ impl StateGuard {
 
     fn has_sound_seal(&self, open: &str) -> bool {
         let seal = self.state.dir().join("open").join(open).join(SEAL_FILE);
-        fs::read(seal).is_ok_and(|bytes| Seal::parse(&bytes).is_ok())
+        read_planted(&seal, MAX_DOCUMENT_BYTES).is_some_and(|bytes| Seal::parse(&bytes).is_ok())
     }
 
     /// Returns whether a run on the tree of this stat cache was open meanwhile, or any run finished.
@@ -227,7 +237,7 @@ impl StateGuard {
 
     fn has_receipt(&self, number: &str, digest: Digest) -> bool {
         let path = number.parse().map(|number| self.state.receipt(number));
-        let document = path.ok().and_then(|path| json::parse(&fs::read(path).ok()?).ok());
+        let document = path.ok().and_then(|path| json::parse(&read_planted(&path, MAX_DOCUMENT_BYTES)?).ok());
         document.is_some_and(|document| probity_evidence::receipt::verify(&document) == Ok(digest))
     }
 
@@ -262,7 +272,22 @@ fn is_of_log(name: &Path) -> bool {
 fn is_named_by_content(path: &Path) -> bool {
     let parts: Vec<OsString> = path.iter().rev().take(2).map(OsString::from).collect();
     let name: String = parts.iter().rev().map(|part| part.to_string_lossy()).collect();
-    fs::read(path).is_ok_and(|bytes| Digest::of(&bytes).to_hex() == name)
+    read_planted(path, MAX_KEPT_BYTES).is_some_and(|bytes| Digest::of(&bytes).to_hex() == name)
+}
+
+/// Returns whether a path is a plain file; a lock is never anything else.
+fn is_plain_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|facts| facts.is_file())
+}
+
+/// Reads a file that a governed command may have planted: a pipe does not block, and a link is not followed.
+fn read_planted(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
+    durable::read_at_most(path, max_bytes).ok().flatten()
+}
+
+/// Returns whether a file is content under its final name, which is given when the content is whole.
+fn is_stored_content(name: &Path) -> bool {
+    matches!(name_parts(name).unwrap_or_default().as_slice(), ["before" | "objects", .., file] if !is_unfinished(file))
 }
 
 /// Returns whether an entry belongs to a collection that grows with every run. Its content is covered by the log or by

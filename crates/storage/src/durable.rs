@@ -94,14 +94,50 @@ pub fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// The largest file that is read whole. Nothing of ours comes near it; a sparse file that somebody planted may.
+const MAX_READ_BYTES: u64 = 1 << 30;
+/// The largest document that people write or that holds a few settings.
+const MAX_SETTINGS_BYTES: u64 = 4 << 20;
+
 /// Reads a plain file; `None` if it does not exist. Links are not followed, and pipes do not block.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    let Some(mut file) = open(path)? else {
+    read_at_most(path, MAX_READ_BYTES)
+}
+
+/// Like [`read`], for a policy, a key, a name and the like, which are small.
+pub fn read_settings(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    read_at_most(path, MAX_SETTINGS_BYTES)
+}
+
+/// Like [`read`], but refuses a file of more than `max_bytes` unread: somebody else may have planted it.
+pub fn read_at_most(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    let Some(file) = open(path)? else {
         return Ok(None);
     };
+    let too_large =
+        || StoreError::Damaged { path: path.to_owned(), why: format!("it has more than {max_bytes} bytes") };
+    if file.metadata().map_err(StoreError::io_error(path))?.len() > max_bytes {
+        return Err(too_large());
+    }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(StoreError::io_error(path))?;
-    Ok(Some(bytes))
+    // It may grow while it is read.
+    let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
+    let n_read = read.map_err(StoreError::io_error(path))? as u64;
+    if n_read > max_bytes { Err(too_large()) } else { Ok(Some(bytes)) }
+}
+
+/// Reads a plain file of at most `max_bytes` that belongs to the user, who may have put a link in its place; `None` for
+/// anything else. Pipes do not block.
+pub fn read_users_file(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).ok()?;
+    let facts = file.metadata().ok()?;
+    if !facts.is_file() || facts.len() > max_bytes {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(max_bytes).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 pub(crate) fn open(path: &Path) -> Result<Option<File>, StoreError> {

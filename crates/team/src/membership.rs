@@ -102,7 +102,7 @@ impl TeamMembership {
     /// Returns what the clone joined; `None` if it joined nothing.
     pub fn of(state: &StateDirectory) -> Result<Option<Self>, StoreError> {
         let path = state.dir().join(TEAM_FILE);
-        let Some(bytes) = durable::read(&path)? else { return Ok(None) };
+        let Some(bytes) = durable::read_settings(&path)? else { return Ok(None) };
         let parsed = json::parse(&bytes).ok().and_then(|value| serde_json::from_value::<Self>(value).ok());
         if let Some(read) = parsed.filter(|read| read.schema == SCHEMA) {
             Ok(Some(read))

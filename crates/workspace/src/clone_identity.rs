@@ -41,7 +41,8 @@ impl CloneIdentity {
         durable::create_dir(state.dir())?;
         let facts = state.dir().metadata().map_err(StoreError::io_error(state.dir()))?;
         let place = (facts.dev(), facts.ino());
-        let read = || Ok::<_, StoreError>(durable::read(&path)?.and_then(|bytes| Self::parse(&bytes)));
+        let read =
+            || Ok::<_, StoreError>(durable::read_settings(&path)?.and_then(|bytes| Self::parse(&bytes)));
         let is_current = |known: &Self| *known == known.at(place, boot::boot_id());
         if let Some(known) = read()?.filter(is_current) {
             return Ok(known);

@@ -22,6 +22,10 @@ use std::time::Duration;
 /// Time limit of one exchange with a remote.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ANSWER_BYTES: usize = 256 << 20;
+/// The largest configuration that is compared with ours.
+const MAX_CONFIG_BYTES: u64 = 4096;
+/// How many references are named in one call of git: a command line has an end.
+const MAX_REFERENCES_PER_FETCH: usize = 500;
 
 const EXCHANGE_SETTINGS: [&str; 10] = [
     "core.fsmonitor=false",
@@ -136,6 +140,13 @@ impl GitTransport {
         &self.remote
     }
 
+    /// Returns whether a file is the configuration of such a repository, word for word.
+    pub fn is_own_config(path: &Path) -> bool {
+        let found = durable::read_at_most(path, MAX_CONFIG_BYTES).ok().flatten();
+        let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
+        found.is_some_and(|found| formats.iter().any(|format| own_config(*format).as_bytes() == found))
+    }
+
     /// Returns the remote's references whose names begin with `prefix`, with the commits they point to.
     pub fn remote_refs(&self, prefix: &str) -> Result<BTreeMap<String, String>, StoreError> {
         let pattern = format!("{prefix}*");
@@ -148,12 +159,18 @@ impl GitTransport {
         }
         let text = String::from_utf8_lossy(&captured.stdout);
         let lines = text.lines().filter_map(|line| line.split_once('\t'));
-        Ok(lines.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
+        // Git matches the end of a name, too: `refs/heads/refs/…` is none of ours.
+        let own = lines.filter(|(_, name)| name.starts_with(prefix));
+        Ok(own.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
     }
 
     /// Brings references here under the same names. A reference that does not lead on from the one that is here is
     /// refused: the remote lost or rewrote a part of it.
     pub fn fetch(&self, names: &[&str], may_jump: bool) -> Result<(), StoreError> {
+        names.chunks(MAX_REFERENCES_PER_FETCH).try_for_each(|names| self.fetch_some(names, may_jump))
+    }
+
+    fn fetch_some(&self, names: &[&str], may_jump: bool) -> Result<(), StoreError> {
         let force = if may_jump { "+" } else { "" };
         let specs: Vec<String> = names.iter().map(|name| format!("{force}{name}:{name}")).collect();
         let mut words =
@@ -305,7 +322,9 @@ impl GitTransport {
         for (name, value) in fixed.iter().chain(extra) {
             environment = environment.with(name, value);
         }
-        let environment = environment.with("PATH", &program.search_path);
+        // A file `commondir` in the repository would lead git to a configuration that others wrote; the variable wins.
+        let environment =
+            environment.with("GIT_COMMON_DIR", self.directory.as_os_str()).with("PATH", &program.search_path);
         let mut argv: Vec<OsString> =
             vec![program.path.into(), "--git-dir".into(), self.directory.clone().into()];
         for setting in EXCHANGE_SETTINGS {

@@ -54,6 +54,7 @@ pub mod worktree;
 
 pub use cancellation::CancellationToken;
 pub use git_failure::{GitFailure, GitFailureCause};
+pub use git_program::worktrees;
 pub use progress::ProgressMeter;
 pub use root::UnusedTree;
 pub use service_error::ServiceError;

@@ -25,6 +25,8 @@ pub use probity_evidence::SEAL_FILE;
 /// The claim, in the run's directory.
 pub const CLAIM_FILE: &str = "claim.json";
 const SCHEMA: &str = "probity/run-claim/v1";
+/// The largest claim that is read; a governed command may have planted a larger one.
+const MAX_CLAIM_BYTES: u64 = 16 * 1024 * 1024;
 /// Time to wait for other claims to be written. That takes milliseconds, unless a process was stopped while writing.
 const CLAIMS_LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -92,7 +94,9 @@ fn busy(path: PathBuf, error: LockError) -> ServiceError {
 pub fn open_runs(state: &StateDirectory) -> Result<Vec<OpenRunClaim>, ServiceError> {
     let mut found = Vec::new();
     for run in state.open_runs()? {
-        let Some(bytes) = durable::read(&run.folder.join(CLAIM_FILE))? else { continue };
+        let Some(bytes) = durable::read_at_most(&run.folder.join(CLAIM_FILE), MAX_CLAIM_BYTES)? else {
+            continue;
+        };
         // A lock that cannot be checked counts as held (law 13).
         if matches!(FileLock::poll(&run.lock), Ok(Some(_))) {
             continue;

@@ -28,7 +28,7 @@ pub fn check_private(path: &Path) -> Result<(), ServiceError> {
 /// Returns the signing key of the repository, if it has one.
 pub fn signing_key(workspace: &Workspace) -> Result<Option<SecretKey>, ServiceError> {
     let path = workspace.state.signing_key();
-    let Some(bytes) = durable::read(&path)? else {
+    let Some(bytes) = durable::read_settings(&path)? else {
         return Ok(None);
     };
     check_private(&path)?;

@@ -56,7 +56,7 @@ struct CheckpointNote {
 
 impl HeadNote for CheckpointNote {
     fn read(&self) -> Result<Option<LogHead>, StoreError> {
-        let bytes = durable::read(&self.path)?.unwrap_or_default();
+        let bytes = durable::read_settings(&self.path)?.unwrap_or_default();
         // What a machine that lost its power leaves of a file that was never flushed says nothing.
         if bytes.iter().all(|byte| *byte == 0) {
             return Ok(None);
@@ -94,7 +94,7 @@ impl HeadNote for CheckpointNote {
 
 impl CheckpointNote {
     fn key(&self) -> Result<Option<SecretKey>, StoreError> {
-        let Some(bytes) = durable::read(&self.signing_key)? else { return Ok(None) };
+        let Some(bytes) = durable::read_settings(&self.signing_key)? else { return Ok(None) };
         let damaged = |why: String| StoreError::Damaged { path: self.signing_key.clone(), why };
         SecretKey::parse(&bytes).map(Some).map_err(|error| damaged(error.to_string()))
     }
@@ -319,7 +319,7 @@ pub fn journal_position(entry: &LogEntry) -> Option<JournalPosition> {
 /// Returns whether `log.checkpoint` says nothing that the store contradicts and, with a key, is signed with it.
 pub fn note_is_true(state: &StateDirectory, key: Option<&PublicKey>) -> bool {
     let signed = |key: &PublicKey| {
-        let bytes = durable::read(&state.checkpoint()).ok().flatten().unwrap_or_default();
+        let bytes = durable::read_settings(&state.checkpoint()).ok().flatten().unwrap_or_default();
         SignedCheckpoint::parse(&bytes).is_ok_and(|note| note.log_signature(key) == NoteVerdict::Valid)
     };
     open_existing_store(state).is_ok_and(|store| store.is_some()) && key.is_none_or(signed)

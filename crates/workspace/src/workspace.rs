@@ -84,7 +84,7 @@ impl Workspace {
     /// Reads the text of the policy in the tree, if there is one.
     pub fn policy_source(&self) -> Result<Option<PolicySource>, ServiceError> {
         for name in [POLICY_FILE, JSON_POLICY_FILE] {
-            if let Some(bytes) = probity_storage::durable::read(&self.root.join(name))? {
+            if let Some(bytes) = probity_storage::durable::read_settings(&self.root.join(name))? {
                 return Ok(Some(PolicySource { is_json: name == JSON_POLICY_FILE, bytes }));
             }
         }

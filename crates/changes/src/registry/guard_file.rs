@@ -14,7 +14,7 @@ use probity_paths::escape_glob;
 use probity_policy::Policy;
 use probity_storage::{FileLock, durable};
 use probity_workspace::run_claims::{self, OpenRunClaim};
-use probity_workspace::{ServiceError, StateDirectory, Workspace};
+use probity_workspace::{ServiceError, StateDirectory, Workspace, worktrees};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -159,6 +159,7 @@ fn snapshot(
         .map(|intent| GuardedIntent {
             intent_id: intent.id.as_str().to_owned(),
             agent: intent.owner.label.clone(),
+            owner: intent.owner.token.clone(),
             scope: intent.scope.clone(),
             is_active: intent.status == IntentStatus::Active,
             started_at: intent.declared_at.0,
@@ -177,14 +178,68 @@ fn snapshot(
     snapshot
 }
 
-/// Returns whether the snapshot in the state directory holds what the registry says. Runs come and go meanwhile.
-pub(crate) fn is_true(state: &StateDirectory, registry: &IntentRegistry) -> bool {
-    let Ok(Some(bytes)) = durable::read(&state.dir().join(GUARD_FILE)) else { return true };
-    let Ok(found) = GuardSnapshot::parse(&bytes) else { return false };
-    let expected = snapshot(found.rules.clone(), registry, &[], &|intent| intent.expires_at.0);
-    // Another process may have appended between its command and its snapshot: what is held must be true.
-    found.intents.iter().all(|intent| {
-        expected.intents.contains(intent)
-            || registry.intents().any(|known| known.id.as_str() == intent.intent_id)
+/// The largest snapshot that is read; a governed command may have planted a larger one.
+const MAX_SNAPSHOT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Returns the snapshot that hooks read now; `None` if there is none that can be read.
+pub(crate) fn read(state: &StateDirectory) -> Option<GuardSnapshot> {
+    let bytes = durable::read_at_most(&state.dir().join(GUARD_FILE), MAX_SNAPSHOT_BYTES).ok().flatten()?;
+    GuardSnapshot::parse(&bytes).ok()
+}
+
+/// Returns whether the snapshot in the state directory is one that a command of Probity may have written since `before`: its
+/// rules are those of a policy, and it grants nothing that the registry does not. Without a registry that can be
+/// read here, only the rules are checked. `has_grown` says whether the log of the registry got events since `before`.
+pub(crate) fn is_true(
+    state: &StateDirectory,
+    before: Option<&GuardSnapshot>,
+    registry: Option<&IntentRegistry>,
+    has_grown: bool,
+) -> bool {
+    let Some(found) = read(state) else { return false };
+    let has_rules_before = before.is_some_and(|before| before.rules == found.rules);
+    if !has_rules_before && !is_rules_of_a_tree(state, &found.rules) {
+        return false;
+    }
+    let Some(registry) = registry else { return true };
+    let known = snapshot(found.rules.clone(), registry, &[], &|intent| intent.expires_at.0).intents;
+    // Another process may have appended between its snapshot and this look: what it wrote may be older, never wider.
+    let is_granted = |intent: &GuardedIntent| {
+        let same = registry.intents().find(|known| known.id.as_str() == intent.intent_id);
+        same.is_some_and(|same| {
+            let entries: Vec<_> = same.scope.entries().collect();
+            intent.scope.entries().all(|entry| entries.contains(&entry))
+                && same.scope.forbidden == intent.scope.forbidden
+                && same.owner.label == intent.agent
+                && same.owner.token == intent.owner
+                && same.declared_at.0 == intent.started_at
+                && (!intent.is_active || same.status != IntentStatus::Queued)
+                && intent.expires_at <= same.expires_at.0
+        })
+    };
+    let was_listed = |intent: &GuardedIntent| {
+        before.is_some_and(|before| before.intents.iter().any(|it| it.intent_id == intent.intent_id))
+    };
+    let is_listed = |intent: &GuardedIntent| found.intents.iter().any(|it| it.intent_id == intent.intent_id);
+    let has_runs = before.is_none_or(|before| keeps_open_runs(state, before, &found));
+    has_runs
+        && found.intents.iter().all(|intent| known.contains(intent) || has_grown && is_granted(intent))
+        && known.iter().all(|intent| !was_listed(intent) || is_listed(intent))
+}
+
+/// Returns whether no run that is still open has lost its claim since `before`.
+fn keeps_open_runs(state: &StateDirectory, before: &GuardSnapshot, found: &GuardSnapshot) -> bool {
+    let Ok(open) = run_claims::open_runs(state) else { return false };
+    let is_open = |run: &GuardedRun| open.iter().any(|it| it.claim.run_id == run.run_id);
+    let same = |run: &GuardedRun, other: &GuardedRun| run.run_id == other.run_id && run.pid == other.pid;
+    before.runs.iter().filter(|run| is_open(run)).all(|run| found.runs.iter().any(|it| same(run, it)))
+}
+
+/// Returns whether rules are those that the policy of some worktree of the repository gives.
+fn is_rules_of_a_tree(state: &StateDirectory, rules: &GuardRules) -> bool {
+    let Some(common_dir) = state.dir().parent() else { return false };
+    worktrees(common_dir).iter().any(|top| {
+        let workspace = Workspace::find(Some(top), top);
+        workspace.is_ok_and(|workspace| guard_rules(&workspace) == *rules)
     })
 }

@@ -10,8 +10,9 @@
 
 use super::handles::{KeptHandle, handle_for_intent};
 use super::host::{self, RegistryHost};
-use probity_core::{Digest, ReasonCode};
+use probity_core::ReasonCode;
 use probity_intents::IntentOwner;
+use probity_intents::handle_digest;
 use probity_workspace::ServiceError;
 use std::fmt;
 
@@ -46,7 +47,7 @@ impl OwnerHandle {
 
     /// Returns the only form of the handle that may reach the log.
     pub(super) fn digest(&self) -> String {
-        Digest::of(format!("probity/owner/v1\0{}", self.0).as_bytes()).to_string()
+        handle_digest(&self.0)
     }
 }
 

@@ -5,11 +5,11 @@
 
 use super::{IntentService, TreeFacts};
 use probity_core::{Digest, json};
-use probity_intents::registry::RegistryCommand;
+use probity_intents::registry::{RegistryAction, RegistryCommand};
 use probity_storage::durable;
 use probity_team::TeamMembership;
 use probity_workspace::{ServiceError, StateDirectory, Workspace};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn directory(state: &StateDirectory) -> PathBuf {
     TeamMembership::dir(state).join("pending")
@@ -34,12 +34,22 @@ pub(crate) fn keep(state: &StateDirectory, command: &RegistryCommand) -> Result<
     Ok(durable::write(&directory(state).join(name), &json::canonical_of(command))?)
 }
 
+/// Returns the command in a file; `None` if it is no release. Nothing else ever waits, so anything else was planted.
+fn waiting_release(path: &Path) -> Result<Option<RegistryCommand>, ServiceError> {
+    let read = durable::read(path)?.and_then(|bytes| json::parse(&bytes).ok());
+    let command = read.and_then(|value| serde_json::from_value::<RegistryCommand>(value).ok());
+    Ok(command.filter(|command| matches!(command.action, RegistryAction::Release { .. })))
+}
+
+/// Returns whether a file holds a release.
+pub(crate) fn is_waiting_release(path: &Path) -> bool {
+    waiting_release(path).is_ok_and(|command| command.is_some())
+}
+
 /// Sends what waits. What the registry refuses now is settled as well: the claim went to somebody else meanwhile.
 pub(super) fn send(workspace: &Workspace, service: &mut IntentService) -> Result<(), ServiceError> {
     for path in files(&workspace.state) {
-        let read = durable::read(&path)?.and_then(|bytes| json::parse(&bytes).ok());
-        let Some(command) = read.and_then(|value| serde_json::from_value::<RegistryCommand>(value).ok())
-        else {
+        let Some(command) = waiting_release(&path)? else {
             durable::remove(&path)?;
             continue;
         };

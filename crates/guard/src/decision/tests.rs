@@ -49,6 +49,7 @@ fn intent(id: &str, agent: &str, files: &[&str]) -> GuardedIntent {
     GuardedIntent {
         intent_id: id.into(),
         agent: agent.into(),
+        owner: None,
         scope: IntentScope {
             allowed_files: files.iter().map(ScopeEntry::new).collect(),
             forbidden: [ScopeEntry::new("*.lock")].into(),

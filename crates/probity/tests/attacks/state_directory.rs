@@ -47,6 +47,95 @@ fn the_state_directory_cannot_be_touched_unseen() {
     }
 }
 
+/// Each of these once kept the judge waiting or reading without end.
+#[test]
+fn pipes_and_enormous_files_in_the_state_directory_do_not_stop_the_judge() {
+    let seal = "mkdir -p open/01a1eb55-cf86-7760-8905-474e785343c6.0123456789abcdef; \
+                cd open/01a1eb55-cf86-7760-8905-474e785343c6.0123456789abcdef";
+    let object = |place: &str| format!("mkdir -p {place}/aa; cd {place}/aa");
+    let name = "b".repeat(62);
+    for attack in [
+        format!("{seal}; mkfifo seal.json"),
+        format!("{seal}; truncate -s 100G seal.json"),
+        format!("{}; mkfifo {name}", object("objects")),
+        format!("{}; truncate -s 100G {name}", object("objects")),
+        format!("{}; mkfifo {name}", object("before")),
+        "mkdir -p receipts; mkfifo receipts/7.json".to_owned(),
+        "rm -f guard.json; mkfifo guard.json".to_owned(),
+        "rm -f evidence.lock; mkfifo evidence.lock".to_owned(),
+    ] {
+        let repo = Repo::new();
+        repo.ask(&["start", "src/a.py", "--intent", "x"]);
+        let outcome = repo.run(&format!("cd .git/probity; {attack}"));
+        assert!(outcome.has_reason("PROTECTED.CHANGED"), "{attack}: {outcome:#?}");
+    }
+}
+
+/// What hooks believe decides whether an edit is stopped at the call.
+#[test]
+fn the_claims_that_hooks_read_cannot_be_rewritten_unseen() {
+    if !has("python3") {
+        return probity_testkit::skip!("python3 is not installed");
+    }
+    for edit in [
+        "guard['rules']['build_outputs'] = ['**']",
+        "guard['rules']['without_intent'] = 'allow'",
+        "guard['intents'][0]['scope']['allowed_files'].append('docs/d.md')",
+        "guard['intents'][0]['agent'] = 'somebody'",
+        "guard['intents'][0]['owner'] = 'sha256:' + '0' * 64",
+        "guard['intents'][0]['expires_at'] += 10 ** 9",
+        "guard['intents'][0]['is_active'] = False",
+        "guard['intents'].clear()",
+    ] {
+        let repo = Repo::new();
+        repo.ask(&["start", "src/a.py", "--intent", "x"]);
+        repo.write(
+            "../edit.py",
+            &format!(
+                "import json\npath = '.git/probity/guard.json'\nguard = json.load(open(path))\n{edit}\n\
+                 json.dump(guard, open(path, 'w'))\n"
+            ),
+        );
+        let outcome = repo.run("python3 ../edit.py");
+        assert!(outcome.has_reason("PROTECTED.CHANGED"), "{edit}: {outcome:#?}");
+    }
+    // Commands of others replace the snapshot as a whole, and that is no forgery.
+    let repo = Repo::new();
+    repo.ask(&["start", "src/a.py", "--intent", "x"]);
+    let start =
+        format!("'{}' start docs/d.md --intent y > /dev/null 2>&1 || true", env!("CARGO_BIN_EXE_probity"));
+    let outcome = repo.run(&start);
+    assert!(!outcome.has_reason("PROTECTED.CHANGED"), "{outcome:#?}");
+}
+
+/// The clone of a team keeps a repository of its own, which git reads with the user's credentials.
+#[test]
+fn the_repository_of_a_team_cannot_be_led_elsewhere() {
+    let repo = Repo::new();
+    repo.sh("git init -q --bare -b main ../remote.git; git remote add origin $PWD/../remote.git");
+    let remote = repo.outside().join("remote.git").canonicalize().expect("is there");
+    let remote = remote.to_str().expect("UTF-8");
+    assert_eq!(repo.ask(&["team", "init", "--git", remote]).exit_code, Some(0));
+    repo.sh("git add -A; git commit -qm team; git push -q origin main");
+    assert_eq!(repo.ask(&["status"]).exit_code, Some(0));
+    let elsewhere = format!(
+        "cp -r .git/probity/team/git ../other; git config --file ../other/config url./nowhere/.insteadOf {remote}; \
+         echo $PWD/../other > .git/probity/team/git/commondir"
+    );
+    for attack in [
+        elsewhere.as_str(),
+        "git config --file .git/probity/team/git/config core.sshCommand false",
+        "mkdir -p .git/probity/team/git/hooks; echo true > .git/probity/team/git/hooks/pre-push",
+        "mkdir -p .git/probity/team/pending; echo '{}' > .git/probity/team/pending/0123456789abcdef",
+    ] {
+        let outcome = repo.run(attack);
+        assert!(outcome.has_reason("PROTECTED.CHANGED"), "{attack}: {outcome:#?}");
+        // Git does not follow it, either.
+        assert_eq!(repo.ask(&["status"]).exit_code, Some(0), "{attack}");
+        repo.sh("rm -rf .git/probity/team/git/commondir .git/probity/team/git/hooks");
+    }
+}
+
 #[test]
 fn nothing_is_written_through_planted_links() {
     let repo = Repo::new();

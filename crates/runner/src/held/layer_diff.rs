@@ -10,13 +10,12 @@ use probity_line_diff::{is_binary, unified_hunks};
 use probity_paths::{RepoPath, Scope};
 use probity_snapshot::tree_handle::TreeHandle;
 use probity_snapshot::{EntryState, SnapshotEntryKind, TreeChange};
-use probity_storage::FileLock;
+use probity_storage::{FileLock, durable};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::run_claims::SEAL_FILE;
 use probity_workspace::{ServiceError, Workspace};
 use rustix::fd::OwnedFd;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::Read;
 
 /// Lines around a change.
@@ -65,7 +64,8 @@ struct BuildOutputPaths {
 impl BuildOutputPaths {
     fn of(workspace: &Workspace, run_id: &str, is_open: bool) -> Self {
         let seal = workspace.state.open_view_run(run_id, &workspace.root).folder.join(SEAL_FILE);
-        let declared = || Seal::parse(&fs::read(seal).ok()?).ok()?.contents().build_outputs.to_scope().ok();
+        let declared =
+            || Seal::parse(&durable::read(&seal).ok()??).ok()?.contents().build_outputs.to_scope().ok();
         let judged = || {
             let bundle = bundles::find_judged(workspace, run_id).ok()?;
             Some(bundles::manifest(workspace, &bundle).ok()?.manifest.exempt_delta_paths)
