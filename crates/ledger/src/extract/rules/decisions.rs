@@ -266,7 +266,9 @@ impl RuleReader<'_> {
                     | lx::FIRST_PERSON
                     | lx::FILLER
                     | lx::ACCEPTANCE
-                    | lx::VERB,
+                    | lx::OPENER
+                    | lx::WORK_VERB
+                    | lx::DECISION_VERB,
                 &word.lower,
             ) && !is_among("what | why | how | far | much | long | we | you | that | the", &word.lower)
         };

@@ -7,6 +7,7 @@ use super::RuleReader;
 use super::constraints::is_bound_alone;
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, contains, is_among, position_after, strip};
+use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
 use probity_prose::stems::stems;
 use probity_prose::words::{Word, strip_openers};
@@ -96,7 +97,10 @@ impl RuleReader<'_> {
             "privacy | gdpr | lawyers | management | boss | product | customer | legal | contract | security | ops | compliance | finance | support | marketing | law | vendor | policy | spec | audit | license",
             &words[says.checked_sub(2)?].lower,
         );
-        if self.role != Role::User || !self.modality.is_only_reported() || !is_subject {
+        // "We may" permits and doubts nothing here.
+        let modality =
+            Modality { is_hedged: self.modality.is_hedged && !self.has("we may | you may"), ..self.modality };
+        if self.role != Role::User || !modality.is_only_reported() || !is_subject {
             return None;
         }
         let value = self.bound_alone(bound);

@@ -185,7 +185,7 @@ impl TargetResolver {
         let is_meant = |known: &KnownItem| {
             known.is_live()
                 && !known.is_new
-                && !denies(&known.summary)
+                && (known.kind == ItemKind::Task || !denies(&known.summary))
                 && !matches!(known.kind, ItemKind::Hypothesis | ItemKind::Branch)
                 && replace_words(&known.summary, old, new).is_some()
         };
