@@ -32,6 +32,7 @@ mod external_reports;
 mod facts;
 mod finding;
 mod finding_matcher;
+mod finding_outline;
 mod gates;
 mod graph;
 mod hash;
@@ -73,6 +74,7 @@ pub use facts::{
     UnitKind,
 };
 pub use finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
+pub use finding_outline::FindingOutline;
 pub use gates::{GateBaseline, GateFailure, GateReport, GateRules, check_gates};
 pub use health::{DimensionScore, Health, HealthDimension};
 pub use language::Language;

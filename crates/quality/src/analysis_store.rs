@@ -12,7 +12,7 @@ mod codec;
 mod container;
 
 use container::AnalysisContainer;
-use probity_analysis::{AnalysisComparison, AnalysisRun, RunId, Severity};
+use probity_analysis::{AnalysisComparison, AnalysisRun, Finding, FindingOutline, RunId, Severity};
 use probity_core::Digest;
 use probity_storage::{FileLock, StoreError, durable};
 use probity_workspace::StateDirectory;
@@ -54,6 +54,30 @@ fn count_findings(run: &AnalysisRun) -> FindingCounts {
         *counts.entry(finding.severity).or_default() += 1;
     }
     counts
+}
+
+/// What a summary tells of the findings of an analysis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummarizedFindings {
+    pub outline: FindingOutline,
+    /// The most severe ones.
+    pub listed: Vec<Finding>,
+}
+
+impl SummarizedFindings {
+    /// Must be given a whole analysis.
+    pub fn of(run: &AnalysisRun, n_listed: usize) -> Self {
+        let listed = run.most_severe_findings(n_listed).into_iter();
+        let listed = listed.map(|index| run.findings[index as usize].clone());
+        Self { outline: FindingOutline::of(run), listed: listed.collect() }
+    }
+}
+
+/// A stored analysis without findings, units and interfaces, but with what a summary tells of its findings.
+#[derive(Debug, Clone)]
+pub struct SummarizedAnalysis {
+    pub head: StoredAnalysis,
+    pub findings: SummarizedFindings,
 }
 
 /// Two stored analyses reduced to what may differ: files with the same findings, units and interfaces in both are
@@ -204,6 +228,14 @@ impl AnalysisStore {
         let head = self.open_container(id, &self.read_bytes(id).ok()?).ok()?.head_analysis()?;
         self.touch(id);
         Some(head)
+    }
+
+    /// Like [`Self::recall_head`], with what a summary tells of the findings.
+    pub fn recall_summary(&self, id: RunId, n_listed: usize) -> Option<SummarizedAnalysis> {
+        let file = self.read_bytes(id).ok()?;
+        let summarized = self.open_container(id, &file).ok()?.summarized_analysis(n_listed)?;
+        self.touch(id);
+        Some(summarized)
     }
 
     /// Loads what may differ between two analyses if both are stored and the parts read are intact. Makes both the newest.

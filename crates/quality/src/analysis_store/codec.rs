@@ -10,9 +10,9 @@
 use super::{FindingCounts, count_findings};
 use probity_analysis::{
     AccessLevel, AnalysisRun, AnalysisSettings, ApiItem, CallableParameter, CloneType, CodeLocation,
-    Confidence, FileDependency, FileNote, FileReference, Finding, FindingFamily, FindingId, Health,
-    JoinedReport, Language, ReferenceKind, RunFile, RunId, SafeguardCounts, Severity, SourceRange, UnitKind,
-    UnitMeasurements,
+    Confidence, FileDependency, FileNote, FileReference, Finding, FindingFamily, FindingId, FindingOutline,
+    Health, JoinedReport, Language, ReferenceKind, RunFile, RunId, SafeguardCounts, Severity, SourceRange,
+    UnitKind, UnitMeasurements,
 };
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Begins the head: the format and its version.
-const MAGIC: &[u8; 8] = b"prbrun\x004";
+const MAGIC: &[u8; 8] = b"prbrun\x005";
 
 /// The path of the part for findings without a location.
 const UNLOCATED_PATH: &[u8] = b"";
@@ -66,6 +66,7 @@ struct HeadExtras {
     health: Health,
     joined: Vec<JoinedReport>,
     n_findings: FindingCounts,
+    outline: FindingOutline,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -193,6 +194,7 @@ fn write_head(run: &AnalysisRun, parts: Vec<PartRef<'_>>, order: Vec<(u32, u32)>
         health: run.health.clone(),
         joined: run.joined.clone(),
         n_findings: count_findings(run),
+        outline: FindingOutline::of(run),
     };
     let small = serde_json::to_vec(&small).expect("they have text keys and whole numbers only");
     let head = AnalysisHead {
@@ -266,7 +268,7 @@ fn wire_api(item: &ApiItem) -> WireApi<'_> {
 }
 
 pub(super) struct AnalysisPart {
-    findings: Vec<Finding>,
+    pub(super) findings: Vec<Finding>,
     units: Vec<UnitMeasurements>,
     api: Vec<ApiItem>,
     references: Vec<FileReference>,
@@ -305,6 +307,21 @@ impl<'a> AnalysisHead<'a> {
             rest.map(|(rest, left)| *left = rest).is_some()
         };
         self.order.iter().all(takes) && left.iter().all(|left| *left == 0)
+    }
+
+    /// Returns the outline of the findings, and where its most severe ones are: the part, and the place in it.
+    pub(super) fn outline(&self) -> Option<(FindingOutline, Vec<(u32, u32)>)> {
+        let HeadExtras { outline, .. } = serde_json::from_slice(self.small).ok()?;
+        let mut n_before = vec![0; self.parts.len()];
+        let mut places = Vec::new();
+        for &(part, n) in &self.order {
+            let before = &mut n_before[part as usize];
+            places.extend((*before..*before + n).map(|place| (part, place)));
+            *before += n;
+        }
+        let most_severe: Option<_> =
+            outline.most_severe.iter().map(|&index| places.get(index as usize).copied()).collect();
+        Some((outline, most_severe?))
     }
 
     /// Reads the part with this number. Its bytes must match the digest in the head.

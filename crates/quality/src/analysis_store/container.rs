@@ -4,8 +4,8 @@
 //! are not needed are not decompressed; a reader of the head alone checks the digest of the whole body instead.
 
 use super::codec::{self, AnalysisHead, AnalysisPart};
-use super::{AnalysisHeader, StoredAnalysis};
-use probity_analysis::{AnalysisRun, RunId};
+use super::{AnalysisHeader, StoredAnalysis, SummarizedAnalysis, SummarizedFindings};
+use probity_analysis::{AnalysisRun, Finding, RunId};
 use probity_core::Digest;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -132,9 +132,31 @@ impl<'f> AnalysisContainer<'f> {
     /// Returns the analysis without its parts. Checks the body all the same, because the caller will rely on finding
     /// the parts intact later.
     pub(super) fn head_analysis(&self) -> Option<StoredAnalysis> {
-        let head = self.head().filter(|_| Digest::of(self.body) == self.about.body_digest)?;
+        self.stored_head(self.head()?)
+    }
+
+    fn stored_head(&self, head: AnalysisHead<'_>) -> Option<StoredAnalysis> {
         let none = head.parts.iter().map(|_| None).collect();
-        self.stored(head, none)
+        if Digest::of(self.body) == self.about.body_digest { self.stored(head, none) } else { None }
+    }
+
+    /// Returns the analysis without its parts, and the findings that a summary with so many of them tells; `None` also if
+    /// more are wanted than the head names.
+    pub(super) fn summarized_analysis(&self, n_listed: usize) -> Option<SummarizedAnalysis> {
+        let head = self.head()?;
+        let (outline, mut places) = head.outline().filter(|(outline, _)| outline.names(n_listed))?;
+        places.truncate(n_listed);
+        let mut wanted = vec![false; head.parts.len()];
+        places.iter().for_each(|&(part, _)| wanted[part as usize] = true);
+        let parts = self.parts(&head, &wanted)?;
+        let finding = |&(part, place): &(u32, u32)| {
+            parts[part as usize].as_ref()?.findings.get(place as usize).cloned()
+        };
+        let listed: Option<Vec<Finding>> = places.iter().map(finding).collect();
+        Some(SummarizedAnalysis {
+            findings: SummarizedFindings { outline, listed: listed? },
+            head: self.stored_head(head)?,
+        })
     }
 
     fn stored(&self, head: AnalysisHead<'_>, parts: Vec<Option<AnalysisPart>>) -> Option<StoredAnalysis> {
@@ -342,6 +364,16 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_summary_is_that_of_the_whole_run(files in tree(), n_listed in 0usize..120) {
+            let run = run_of(files);
+            let packed = pack(&run).expect("packs").1;
+            let opened = AnalysisContainer::new(run.id, &packed).expect("opens");
+            let summary = opened.summarized_analysis(n_listed).expect("has an outline");
+            prop_assert_eq!(summary.findings, SummarizedFindings::of(&run, n_listed));
+            prop_assert_eq!(summary.head.run, opened.head_analysis().expect("reads").run);
+        }
 
         #[test]
         fn what_differs_compares_as_the_whole_runs_do(before in tree(), mut after in tree(), kept in 0usize..5) {

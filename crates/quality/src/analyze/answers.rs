@@ -1,17 +1,19 @@
 //! Turns analyses into answers, in one form for every surface.
 
 use super::{AnalysisResult, BaselineState, ChangedSince};
-use crate::analysis_store::AnalysisListing;
-use probity_analysis::{AnalysisRun, FileNote, Finding, FindingFamily, Health, HealthDimension, RunFile};
+use crate::analysis_store::{AnalysisListing, SummarizedFindings};
+use probity_analysis::{AnalysisRun, FileNote, FindingOutline, Health, HealthDimension, RunFile};
 use probity_api::quality::{
     AnalysisRunAnswer, BaselineStatus, BaselineSummary, FileSummary, HealthSummary, HotSpot, ListedFinding,
     NotedFile, RevisionComparison, RunComparison, RunSummary, StoredRunSummary, TreeFileSummary,
 };
 use probity_core::Digest;
-use probity_paths::RepoPath;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const MAX_HOT_SPOTS: usize = 10;
+
+/// How many findings a summary for people shows.
+pub const MAX_SHOWN_FINDINGS: usize = 10;
 
 /// Limits the findings in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,26 +32,32 @@ impl FindingLimits {
 
 pub fn analysis_run(run: &AnalysisRun, report_digest: Digest, limits: FindingLimits) -> AnalysisRunAnswer {
     AnalysisRunAnswer {
-        run: run_summary(run, report_digest, limits),
+        run: run_summary(run, &SummarizedFindings::of(run, limits.max_findings), report_digest, limits),
         files: file_summary(run, limits.max_findings),
     }
 }
 
-/// Summarizes an analysis without its files.
-pub(super) fn run_summary(run: &AnalysisRun, report_digest: Digest, limits: FindingLimits) -> RunSummary {
-    let listed = most_severe_findings(run, limits.max_findings).into_iter().cloned();
+/// Summarizes an analysis without its files. Its own findings may be left out of `run`.
+pub(super) fn run_summary(
+    run: &AnalysisRun,
+    findings: &SummarizedFindings,
+    report_digest: Digest,
+    limits: FindingLimits,
+) -> RunSummary {
+    let SummarizedFindings { outline, listed } = findings;
+    let listed = listed.iter().take(limits.max_findings).cloned();
     RunSummary {
         run_id: run.id.short(),
         run_digest: run.id,
         report_digest,
         analyser: run.analyser.clone(),
         health: health(&run.health),
-        n_findings: run.findings.len(),
-        findings_by_family: by_family(run),
+        n_findings: outline.n_findings,
+        findings_by_family: outline.by_family.clone(),
         findings: listed.map(|finding| ListedFinding::new(finding, limits.max_locations)).collect(),
         n_lines: run.files.iter().map(|file| u64::from(file.n_lines)).sum(),
         languages: languages(run),
-        hot_spots: hot_spots(run).into_iter().map(hot_spot).collect(),
+        hot_spots: hot_spots(run, outline).into_iter().map(hot_spot).collect(),
         joined: run.joined.clone(),
     }
 }
@@ -62,7 +70,7 @@ fn file_summary(run: &AnalysisRun, max_noted: usize) -> FileSummary {
         skipped,
         failed,
         not_analyzed: not_analyzed(run).into_iter().map(|(reason, n)| (reason.to_owned(), n)).collect(),
-        noted: self::files_with_notes(run, max_noted).map(noted).collect(),
+        noted: self::files_with_notes(&run.files, max_noted).map(noted).collect(),
     }
 }
 
@@ -85,26 +93,6 @@ fn health(health: &Health) -> HealthSummary {
     }
 }
 
-/// Counts the findings of each family, including families without findings.
-pub fn by_family(run: &AnalysisRun) -> BTreeMap<FindingFamily, usize> {
-    let mut counts: BTreeMap<FindingFamily, usize> =
-        FindingFamily::ALL.iter().map(|&family| (family, 0)).collect();
-    for finding in &run.findings {
-        *counts.entry(finding.family).or_default() += 1;
-    }
-    counts
-}
-
-/// Sorts findings by severity, then by value, highest first; ties keep the order of the analysis.
-pub fn most_severe_findings(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
-    let mut findings: Vec<&Finding> = run.findings.iter().collect();
-    findings.sort_by_key(|finding| {
-        (std::cmp::Reverse(finding.severity), std::cmp::Reverse(finding.value.unwrap_or(0)))
-    });
-    findings.truncate(limit);
-    findings
-}
-
 /// Counts the files that were not analyzed, by reason.
 pub fn not_analyzed(run: &AnalysisRun) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
@@ -115,14 +103,14 @@ pub fn not_analyzed(run: &AnalysisRun) -> BTreeMap<&'static str, usize> {
 }
 
 /// Returns files that were not read, or not in full, with their notes; at most `limit`, sorted by path.
-pub fn files_with_notes(run: &AnalysisRun, limit: usize) -> impl Iterator<Item = &RunFile> {
-    run.files.iter().filter(|file| !file.notes.is_empty()).take(limit)
+pub fn files_with_notes(files: &[RunFile], limit: usize) -> impl Iterator<Item = &RunFile> {
+    files.iter().filter(|file| !file.notes.is_empty()).take(limit)
 }
 
 /// Counts the files in unsupported languages, by extension.
-pub fn unread_extensions(run: &AnalysisRun) -> BTreeMap<String, usize> {
+pub fn unread_extensions(files: &[RunFile]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for file in run.files.iter().filter(|file| file.notes.contains(&FileNote::UnknownLanguage)) {
+    for file in files.iter().filter(|file| file.notes.contains(&FileNote::UnknownLanguage)) {
         let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
         let extension = name.rsplit_once('.').map_or(name.as_str(), |(_, extension)| extension);
         *counts.entry(extension.to_owned()).or_default() += 1;
@@ -140,21 +128,17 @@ fn languages(run: &AnalysisRun) -> BTreeMap<String, usize> {
 }
 
 /// Returns the files with the worst health and their number of findings; tests come last, because nothing depends on them.
-pub fn hot_spots(run: &AnalysisRun) -> Vec<(&RunFile, usize)> {
-    let mut n_findings: BTreeMap<&RepoPath, usize> = BTreeMap::new();
-    for finding in &run.findings {
-        let paths: BTreeSet<&RepoPath> = finding.locations.iter().map(|place| &place.path).collect();
-        for path in paths {
-            *n_findings.entry(path).or_default() += 1;
-        }
-    }
-    let mut files: Vec<(&RunFile, usize)> = run
-        .files
-        .iter()
-        .filter(|file| file.health_milli.is_some_and(|health| health < 100_000))
-        .map(|file| (file, n_findings.get(&file.path).copied().unwrap_or(0)))
+fn hot_spots<'a>(run: &'a AnalysisRun, outline: &FindingOutline) -> Vec<(&'a RunFile, usize)> {
+    let n_findings = |index: u32| {
+        let found = outline.by_file.binary_search_by_key(&index, |(file, _)| *file);
+        found.map_or(0, |at| outline.by_file[at].1 as usize)
+    };
+    let mut files: Vec<(&RunFile, usize)> = (0..)
+        .zip(&run.files)
+        .filter(|(_, file)| file.health_milli.is_some_and(|health| health < 100_000))
+        .map(|(index, file)| (file, n_findings(index)))
         .collect();
-    files.sort_by_key(|(file, n_findings)| {
+    files.sort_by_cached_key(|(file, n_findings)| {
         (probity_analysis::is_test_path(&file.path), file.health_milli, std::cmp::Reverse(*n_findings))
     });
     files.truncate(MAX_HOT_SPOTS);

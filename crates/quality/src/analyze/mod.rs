@@ -24,7 +24,7 @@ pub use request::{
 pub use revision::{ChangedSince, changed_since};
 pub use subject::report_subject;
 
-use crate::analysis_store::{AnalysisStore, StoredAnalysis};
+use crate::analysis_store::{AnalysisStore, StoredAnalysis, SummarizedAnalysis, SummarizedFindings};
 use cache::FactsCache;
 use files::{ClassifiedFiles, SourceFile};
 use probity_analysis::{
@@ -75,6 +75,8 @@ pub struct AnalysisResult {
     pub n_parsed: usize,
     /// Whether this analysis was already stored.
     pub is_known: bool,
+    /// What a summary tells of the findings, if `run` lacks findings, units and interfaces because nobody asked for them.
+    pub summary: Option<SummarizedFindings>,
     /// Directories that were left out as a whole because builds or tools made them.
     pub left_out: Vec<RepoPath>,
     pub unreadable: Vec<RepoPath>,
@@ -103,6 +105,19 @@ pub fn analyze_seen(
     let options = AnalyzeOptions::default();
     TreeAnalyzer::new(workspace, policy, &options, progress)?
         .run_on_pool(|it| it.analyze_worktree(Some(seen)))
+}
+
+/// Like [`analyze`], but of a stored analysis reads no more than a summary with so many findings tells.
+#[tracing::instrument(name = "analyze", skip_all)]
+fn analyze_for_summary(
+    workspace: &Workspace,
+    policy: &Policy,
+    options: &AnalyzeOptions,
+    n_listed: usize,
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<AnalysisResult, ServiceError> {
+    let analyzer = TreeAnalyzer::new(workspace, policy, options, progress)?;
+    TreeAnalyzer { n_listed: Some(n_listed), ..analyzer }.run_on_pool(|it| it.analyze_worktree(None))
 }
 
 /// Joins reports of other tools to an analysis and stores the result.
@@ -176,12 +191,15 @@ struct TreeAnalyzer<'a> {
     settings: AnalysisSettings,
     outputs: probity_paths::Scope,
     progress: &'a (dyn Fn(ProgressStep) + Sync),
+    /// How many findings the caller lists, if it needs no others.
+    n_listed: Option<usize>,
 }
 
 struct RunLookup {
     stored: StoredAnalysis,
     n_parsed: usize,
     is_known: bool,
+    summary: Option<SummarizedFindings>,
 }
 
 enum AnalysisFailure {
@@ -225,6 +243,7 @@ impl<'a> TreeAnalyzer<'a> {
             settings,
             outputs: policy.workspace.build_outputs.to_scope()?,
             progress,
+            n_listed: None,
         })
     }
 
@@ -289,14 +308,26 @@ impl<'a> TreeAnalyzer<'a> {
         runs: &AnalysisStore,
         contents: &ContentReader<'_>,
     ) -> Result<RunLookup, AnalysisFailure> {
-        let stored = if self.options.cold { None } else { runs.load_and_touch(files.run_id(&self.settings)) };
-        if let Some(stored) = stored {
-            return Ok(RunLookup { stored, n_parsed: 0, is_known: true });
+        let known = if self.options.cold { None } else { self.recall(files.run_id(&self.settings), runs) };
+        if let Some(known) = known {
+            return Ok(known);
         }
         let (run, n_parsed) = self.analysis(files, cache, contents)?;
         self.begin_step(ProgressStep::Storing)?;
         let stored = runs.save(run).map_err(AnalysisFailure::Fault)?;
-        Ok(RunLookup { stored, n_parsed, is_known: false })
+        Ok(RunLookup { stored, n_parsed, is_known: false, summary: None })
+    }
+
+    /// Returns the stored analysis, or as much of it as the caller needs.
+    #[tracing::instrument(name = "recall", skip_all)]
+    fn recall(&self, id: RunId, runs: &AnalysisStore) -> Option<RunLookup> {
+        let known = |stored, summary| Some(RunLookup { stored, n_parsed: 0, is_known: true, summary });
+        if let Some(n_listed) = self.n_listed
+            && let Some(SummarizedAnalysis { head, findings }) = runs.recall_summary(id, n_listed)
+        {
+            return known(head, Some(findings));
+        }
+        known(runs.load_and_touch(id)?, None)
     }
 
     fn cache(&self) -> FactsCache {
@@ -436,6 +467,7 @@ fn analysis_result(found: RunLookup, files: ClassifiedFiles) -> AnalysisResult {
         report_digest: found.stored.report_digest,
         n_parsed: found.n_parsed,
         is_known: found.is_known,
+        summary: found.summary,
         left_out: files.left_out.into_iter().collect(),
         unreadable: files.unreadable,
     }

@@ -2,19 +2,24 @@
 
 use super::answers::{self, FindingLimits};
 use super::{
-    AnalysisResult, AnalyzeOptions, OtherReport, analyze, capture_baseline, changed_since, check_gates,
-    gate_rules, join_reports, read_baseline, report_subject, source,
+    AnalysisResult, AnalyzeOptions, OtherReport, analyze, analyze_for_summary, capture_baseline,
+    changed_since, check_gates, gate_rules, hold_baseline, join_reports, read_baseline, report_subject,
+    source,
 };
-use crate::analysis_store::AnalysisStore;
-use probity_analysis::{AnalysisComparison, AnalysisRun, ReportKind, RunId, report};
+use crate::analysis_store::{AnalysisStore, SummarizedFindings};
+use probity_analysis::{
+    AnalysisComparison, AnalysisRun, Finding, GateRules, ReportKind, RunFile, RunId, report,
+};
 use probity_api::SystemPath;
 use probity_api::quality::{
     AnalysisRunAnswer, AnalyzeAnswer, BaselineAnswer, BaselineStatus, BlastRadiusAnswer, RunComparison,
     RunsGcAnswer, RunsListAnswer,
 };
+use probity_contract::BASELINE_FILE;
 use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use probity_policy::Policy;
+use probity_storage::durable;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
@@ -31,6 +36,17 @@ pub struct AnalyzeRequest {
     pub limits: FindingLimits,
 }
 
+impl AnalyzeRequest {
+    /// Returns true if the answer needs no findings but those that it lists.
+    fn needs_summary_alone(&self, gates: &GateRules, baseline: Option<&[u8]>) -> bool {
+        self.changed_since.is_none()
+            && self.reports.is_empty()
+            && self.report_files.is_empty()
+            && baseline.is_none()
+            && *gates == GateRules::default()
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct ReportFiles {
     /// For people.
@@ -41,11 +57,19 @@ pub struct ReportFiles {
     pub markdown: Option<PathBuf>,
 }
 
-/// The answer, and the whole analysis that it summarizes.
+impl ReportFiles {
+    const fn is_empty(&self) -> bool {
+        self.html.is_none() && self.sarif.is_none() && self.markdown.is_none()
+    }
+}
+
+/// The answer, and what else people see of the analysis.
 #[derive(Debug)]
 pub struct TreeAnalysis {
     pub answer: AnalyzeAnswer,
-    pub run: AnalysisRun,
+    pub files: Vec<RunFile>,
+    /// The most severe findings.
+    pub listed: Vec<Finding>,
 }
 
 impl OtherReport {
@@ -64,20 +88,29 @@ pub fn analyze_tree(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<TreeAnalysis, ServiceError> {
     let policy = workspace.load_policy()?.policy;
-    let analyzed = analyze(workspace, &policy, &request.options, progress)?;
+    let gates = gate_rules(&policy)?;
+    let baseline = durable::read(&workspace.root.join(BASELINE_FILE))?;
+    let n_listed = request.limits.max_findings.max(answers::MAX_SHOWN_FINDINGS);
+    let analyzed = if request.needs_summary_alone(&gates, baseline.as_deref()) {
+        analyze_for_summary(workspace, &policy, &request.options, n_listed, progress)?
+    } else {
+        analyze(workspace, &policy, &request.options, progress)?
+    };
     let revision = request.changed_since.as_deref();
     let since = revision
         .map(|revision| changed_since(workspace, &policy, &request.options, revision, &analyzed, progress))
         .transpose()?;
-    let analyzed = join_reports(workspace, analyzed, &request.reports)?;
-    let baseline = read_baseline(workspace, &analyzed.run)?;
-    let gates = check_gates(&analyzed.run, &gate_rules(&policy)?, &baseline);
+    let mut analyzed = join_reports(workspace, analyzed, &request.reports)?;
+    let findings = analyzed.summary.take();
+    let findings = findings.unwrap_or_else(|| SummarizedFindings::of(&analyzed.run, n_listed));
+    let baseline = hold_baseline(baseline.as_deref(), &analyzed.run);
+    let gates = check_gates(&analyzed.run, &gates, &baseline);
     let against = since.as_ref().map(|since| &since.comparison);
     let written = write_reports(workspace, &policy, &request.report_files, &analyzed, against)?;
     let max_noted = request.limits.max_findings;
     let answer = AnalyzeAnswer {
         root: SystemPath::from(workspace.root.as_path()),
-        run: answers::run_summary(&analyzed.run, analyzed.report_digest, request.limits),
+        run: answers::run_summary(&analyzed.run, &findings, analyzed.report_digest, request.limits),
         files: answers::tree_file_summary(&analyzed, max_noted),
         parsed: analyzed.n_parsed,
         known: analyzed.is_known,
@@ -86,7 +119,7 @@ pub fn analyze_tree(
         changed: since.map(|since| answers::revision_comparison(since, &analyzed.run)),
         written,
     };
-    Ok(TreeAnalysis { answer, run: analyzed.run })
+    Ok(TreeAnalysis { answer, files: analyzed.run.files, listed: findings.listed })
 }
 
 /// Writes the requested reports and returns their paths.

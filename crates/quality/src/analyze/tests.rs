@@ -2,6 +2,7 @@
 
 use super::*;
 use probity_workspace::CancellationToken;
+use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -70,6 +71,60 @@ fn an_edit_of_one_file_parses_one_file_and_gives_what_a_cold_run_gives() {
     let cold = analyzed(&workspace, AnalyzeOptions { cold: true, ..AnalyzeOptions::default() });
     assert_eq!(cold.n_parsed, 4);
     assert_eq!(cold.run, edited.run);
+}
+
+const EDITED_FILES: [&str; 5] = ["pkg/a.py", "pkg/b.py", "pkg/c.py", "web/app.js", "web/lib.js"];
+
+/// Returns a file made of pieces that copy, import and name each other: what one file says depends on the others.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("from pkg import b\n\n\n"),
+        Just("from pkg.c import _helper, gone\n\n\n"),
+        Just("import './lib';\n"),
+        Just("def _helper(rows):\n    return [row for row in rows if row]\n\n\n"),
+        Just("def use(rows):\n    return _helper(rows)\n\n\n"),
+        Just(LONG_FUNCTION),
+        Just(RENAMED_FUNCTION),
+        Just(EDITED_FUNCTION),
+        Just(
+            "class Shop(Base):\n    def total(self, a, b, c, d, e, f, g):\n        return self.price * a\n\n\n"
+        ),
+    ];
+    proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+}
+
+const LONG_FUNCTION: &str = "def collect(items, limit):\n    found = []\n    for item in items:\n        if item.size > limit:\n            found.append(item.name)\n        elif item.parent is not None:\n            found.extend(item.parent.names())\n    found.sort()\n    total = sum(len(name) for name in found)\n    report(total, found[0], found[-1])\n    return found, total\n\n\n";
+const RENAMED_FUNCTION: &str = "def gather(entries, most):\n    known = []\n    for entry in entries:\n        if entry.size > most:\n            known.append(entry.name)\n        elif entry.parent is not None:\n            known.extend(entry.parent.names())\n    known.sort()\n    count = sum(len(name) for name in known)\n    report(count, known[0], known[-1])\n    return known, count\n\n\n";
+const EDITED_FUNCTION: &str = "def select(items, limit):\n    found = []\n    for item in items:\n        if item.size > limit:\n            found.append(item.name)\n            note(item)\n        elif item.parent is not None:\n            found.extend(item.parent.names())\n    found.sort()\n    total = sum(len(name) for name in found)\n    report(total, found[0], found[-1])\n    return found, total\n\n\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever was edited, removed and put back: caches give the bytes that a cold analysis gives, and only what was
+    /// edited is parsed.
+    #[test]
+    fn after_any_edits_warm_and_cold_give_the_same_bytes(
+        steps in proptest::collection::vec((0..EDITED_FILES.len(), proptest::option::weighted(0.85, text())), 1..8),
+    ) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let [edited, cold] = ["edited", "cold"].map(|name| tree(dir.path(), name));
+        warm(&edited);
+        for (file, text) in steps {
+            for workspace in [&edited, &cold] {
+                match &text {
+                    Some(text) => drop(write(&workspace.root, EDITED_FILES[file], text)),
+                    None => drop(fs::remove_file(workspace.root.join(EDITED_FILES[file]))),
+                }
+            }
+            let found = warm(&edited);
+            let expected = analyzed(&cold, AnalyzeOptions { cold: true, ..AnalyzeOptions::default() });
+            prop_assert!(found.n_parsed <= 1, "{} files parsed", found.n_parsed);
+            prop_assert_eq!(&found.run, &expected.run);
+            prop_assert_eq!(found.report_digest, expected.report_digest);
+            let file = |workspace: &Workspace| fs::read(workspace.state.runs().join(found.run.id.0.to_hex()));
+            prop_assert_eq!(file(&edited).expect("is stored"), file(&cold).expect("is stored"));
+        }
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use probity_analysis::ReportKind;
 use probity_api::ExitCode;
 use probity_api::quality::{BaselineStatus, BaselineSummary};
 use probity_quality::analyze::{
-    AnalyzeOptions, AnalyzeRequest, FindingLimits, OtherReport, ReportFiles, TreeAnalysis, analyze_tree,
+    AnalyzeOptions, AnalyzeRequest, FindingLimits, OtherReport, ReportFiles, analyze_tree,
 };
 use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
@@ -134,10 +134,13 @@ fn run_analysis(workspace: &Workspace, flags: AnalyzeFlags) -> Result<CommandAns
         report_files: ReportFiles { html: flags.html, sarif: flags.sarif, markdown: flags.markdown },
         limits: FindingLimits::with_all_locations(flags.limit),
     };
-    let TreeAnalysis { answer, run } = with_progress(|watch| analyze_tree(workspace, &request, watch))?;
-    render::print_analysis(&answer, &run);
+    let analysis = with_progress(|watch| analyze_tree(workspace, &request, watch))?;
+    if !ui::stdout_is_for_json() {
+        render::print_analysis(&analysis);
+    }
+    let answer = &analysis.answer;
     let exit_code = if flags.check && answer.gates.would_fail { ExitCode::Failed } else { ExitCode::Ok };
-    Ok(CommandAnswer::of(exit_code, &answer))
+    Ok(CommandAnswer::of(exit_code, answer))
 }
 
 fn other_reports(flags: &AnalyzeFlags) -> Result<Vec<OtherReport>, ServiceError> {

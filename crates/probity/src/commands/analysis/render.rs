@@ -3,17 +3,17 @@
 use super::on_baseline;
 use crate::ui;
 use probity_analysis::report::format_health_delta;
-use probity_analysis::{
-    AnalysisRun, ComparisonVerdict, FileNote, Finding, GateReport, RunMismatch, Severity,
-};
-use probity_api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
-use probity_quality::analyze::answers;
+use probity_analysis::{ComparisonVerdict, FileNote, Finding, GateReport, RunFile, RunMismatch, Severity};
+use probity_api::quality::{FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
+use probity_quality::analyze::TreeAnalysis;
+use probity_quality::analyze::answers::{self, MAX_SHOWN_FINDINGS};
 
-/// Maximum number of findings, and of files, in a summary.
-const MAX_SUMMARY_ROWS: usize = 10;
+/// Maximum number of files in a list.
+const MAX_LISTED_FILES: usize = 10;
 
-pub(crate) fn print_analysis(answer: &AnalyzeAnswer, run: &AnalysisRun) {
-    self::run(&answer.run, &answer.files.files, run);
+pub(crate) fn print_analysis(analysis: &TreeAnalysis) {
+    let TreeAnalysis { answer, files, listed } = analysis;
+    run(&answer.run, &answer.files.files, files, listed);
     if let Some(said) = on_baseline(&answer.baseline) {
         ui::print_row("baseline", said);
     }
@@ -41,7 +41,8 @@ pub(crate) fn print_analysis(answer: &AnalyzeAnswer, run: &AnalysisRun) {
     }
 }
 
-pub(crate) fn run(summary: &RunSummary, files: &FileSummary, run: &AnalysisRun) {
+/// Prints the summary of an analysis with these files and, if they are that many, its ten most severe findings.
+pub(crate) fn run(summary: &RunSummary, files: &FileSummary, all: &[RunFile], listed: &[Finding]) {
     if let Some((score, grade)) = summary.health.score.zip(summary.health.grade) {
         print_health(&summary.health, score, grade);
     } else {
@@ -70,8 +71,8 @@ pub(crate) fn run(summary: &RunSummary, files: &FileSummary, run: &AnalysisRun) 
         .collect();
     ui::print_row("findings", format_args!("{}  {}", summary.n_findings, ui::dim(families.join(" · "))));
     hot_spots(&summary.hot_spots);
-    print_top_findings(run);
-    print_unanalyzed_files(files, run);
+    print_top_findings(listed, summary.n_findings);
+    print_unanalyzed_files(files, all);
 }
 
 fn print_health(health: &HealthSummary, score: u32, grade: char) {
@@ -91,7 +92,7 @@ fn hot_spots(spots: &[HotSpot]) {
         return;
     }
     ui::print(format_args!("{}", ui::bold("hot spots")));
-    for spot in spots.iter().take(MAX_SUMMARY_ROWS / 2) {
+    for spot in spots.iter().take(MAX_LISTED_FILES / 2) {
         ui::print(format_args!(
             "  {:>3}  {}  {}",
             spot.health.unwrap_or(0),
@@ -101,17 +102,16 @@ fn hot_spots(spots: &[HotSpot]) {
     }
 }
 
-fn print_top_findings(run: &AnalysisRun) {
-    if run.findings.is_empty() {
+fn print_top_findings(listed: &[Finding], n_findings: usize) {
+    if n_findings == 0 {
         return;
     }
     ui::print(format_args!("{}", ui::bold("most severe findings")));
-    for found in answers::most_severe_findings(run, MAX_SUMMARY_ROWS) {
+    for found in listed.iter().take(MAX_SHOWN_FINDINGS) {
         print_finding(found);
     }
-    if run.findings.len() > MAX_SUMMARY_ROWS {
-        let rest =
-            format!("… {} more: `--json --limit N`, `--html FILE`", run.findings.len() - MAX_SUMMARY_ROWS);
+    if n_findings > MAX_SHOWN_FINDINGS {
+        let rest = format!("… {} more: `--json --limit N`, `--html FILE`", n_findings - MAX_SHOWN_FINDINGS);
         ui::print(format_args!("  {}", ui::dim(rest)));
     }
 }
@@ -130,14 +130,14 @@ fn print_finding(finding: &Finding) {
 }
 
 /// Lists the files that were not analyzed, and why: not applicable is not passed (law 6).
-fn print_unanalyzed_files(files: &FileSummary, run: &AnalysisRun) {
+fn print_unanalyzed_files(files: &FileSummary, all: &[RunFile]) {
     let n_files = files.skipped + files.failed;
     if n_files == 0 {
         return;
     }
     let reasons: Vec<String> =
         files.not_analyzed.iter().map(|(reason, n)| format!("{n} {}", reason.replace('_', " "))).collect();
-    let unread = answers::unread_extensions(run);
+    let unread = answers::unread_extensions(all);
     let unread: Vec<String> = unread.iter().map(|(extension, n)| format!("{n} .{extension}")).collect();
     let languages = if unread.is_empty() { String::new() } else { format!(" ({})", shortened_list(&unread)) };
     ui::print_row(
@@ -145,7 +145,7 @@ fn print_unanalyzed_files(files: &FileSummary, run: &AnalysisRun) {
         format_args!("{}: {}{languages}", ui::count_of(n_files, "file"), reasons.join(", ")),
     );
     for note in [FileNote::Binary, FileNote::TooLarge, FileNote::TooHard] {
-        let names: Vec<String> = answers::files_with_notes(run, usize::MAX)
+        let names: Vec<String> = answers::files_with_notes(all, usize::MAX)
             .filter(|file| file.notes.contains(&note))
             .map(|file| file.path.to_string())
             .collect();
@@ -160,9 +160,9 @@ fn print_unanalyzed_files(files: &FileSummary, run: &AnalysisRun) {
 
 /// Joins a list on one line, counting the items that do not fit.
 fn shortened_list(list: &[String]) -> String {
-    let shown = list.iter().take(MAX_SUMMARY_ROWS).cloned().collect::<Vec<_>>().join(", ");
-    if list.len() > MAX_SUMMARY_ROWS {
-        format!("{shown} and {} more", list.len() - MAX_SUMMARY_ROWS)
+    let shown = list.iter().take(MAX_LISTED_FILES).cloned().collect::<Vec<_>>().join(", ");
+    if list.len() > MAX_LISTED_FILES {
+        format!("{shown} and {} more", list.len() - MAX_LISTED_FILES)
     } else {
         shown
     }

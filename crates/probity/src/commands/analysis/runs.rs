@@ -5,7 +5,8 @@ use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
-use probity_quality::analysis_store::MAX_UNPINNED_RUNS;
+use probity_quality::analysis_store::{MAX_UNPINNED_RUNS, SummarizedFindings};
+use probity_quality::analyze::answers::MAX_SHOWN_FINDINGS;
 use probity_quality::analyze::{self, FindingLimits};
 use probity_workspace::{ServiceError, Workspace};
 
@@ -54,7 +55,8 @@ pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Comman
         RunsCommand::List => list(workspace),
         RunsCommand::Show { run, limit } => {
             let (answer, run) = analyze::show_run(workspace, &run, FindingLimits::with_all_locations(limit))?;
-            render::run(&answer.run, &answer.files, &run);
+            let listed = SummarizedFindings::of(&run, MAX_SHOWN_FINDINGS).listed;
+            render::run(&answer.run, &answer.files, &run.files, &listed);
             Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
         RunsCommand::Compare { before, after } => {
