@@ -48,9 +48,12 @@ impl StartContext {
         // Without gates, a start needs only the head of an analysis.
         let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(policy)?);
         for _ in 0..MAX_STATUS_ATTEMPTS {
-            let look = WorktreeStatus::observe(workspace, policy)?;
-            let id = analyze::run_id(policy, &look.snapshot)?;
-            let run = if needs_all { runs.load_and_touch(id) } else { runs.recall_head(id) };
+            let (look, run): (_, Result<_, ServiceError>) =
+                WorktreeStatus::observe_beside(workspace, policy, |tree| {
+                    let id = analyze::run_id(policy, tree)?;
+                    Ok(if needs_all { runs.load_and_touch(id) } else { runs.recall_head(id) })
+                })?;
+            let run = run?;
             if run.is_some() || !analyze {
                 let baseline = BaselineFile::of_tree(workspace)?;
                 let run = run.map(|stored| AnalysisSide::of(stored, baseline));

@@ -23,13 +23,15 @@ use probity_policy::Policy;
 use probity_snapshot::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, TreeSide, WorktreeSettings};
 use probity_snapshot::{GitId, Snapshot, SnapshotEntry, SnapshotEntryKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 const PLAIN_MODES: [u32; 3] = [0o100_644, 0o100_664, 0o100_755];
 
 /// A tree at one moment, compared with its commit.
 #[derive(Debug)]
 pub struct WorktreeStatus {
-    pub snapshot: Snapshot,
+    /// Shared with the thread that looks at it meanwhile: see [`WorktreeStatus::observe_beside`].
+    pub snapshot: Arc<Snapshot>,
     /// The paths that differ from the commit, and those aside.
     pub state: StartRecord,
     committed: HeadTree,
@@ -69,8 +71,31 @@ impl WorktreeStatus {
         Self::observe_since(workspace, policy, None)
     }
 
+    /// Observes the tree of a workspace. While it is compared with its commit, `other` looks at the same snapshot.
+    pub fn observe_beside<T: Send>(
+        workspace: &Workspace,
+        policy: &Policy,
+        other: impl FnOnce(&Snapshot) -> T + Send,
+    ) -> Result<(Self, T), ServiceError> {
+        let mut look = Self::uncompared(workspace, policy, None)?;
+        let snapshot = Arc::clone(&look.snapshot);
+        let (compared, other) = beside(|| other(&snapshot), || look.compare(workspace));
+        compared.map(|()| (look, other))
+    }
+
     /// Observes the tree at the finish of a change with this start.
     pub fn observe_since(
+        workspace: &Workspace,
+        policy: &Policy,
+        start: Option<&StartRecord>,
+    ) -> Result<Self, ServiceError> {
+        let mut look = Self::uncompared(workspace, policy, start)?;
+        look.compare(workspace)?;
+        Ok(look)
+    }
+
+    /// Observes the tree and lists the commit, but does not compare them yet.
+    fn uncompared(
         workspace: &Workspace,
         policy: &Policy,
         start: Option<&StartRecord>,
@@ -91,9 +116,8 @@ impl WorktreeStatus {
         let outputs = exemptions.recognized.iter().map(|output| output.path.clone()).collect();
         let state = StartRecord { head, outputs, ..StartRecord::default() };
         let (filtered, left_out, staged) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        let mut look = Self { snapshot, state, committed, exemptions, filtered, left_out, staged };
-        look.compare(workspace)?;
-        Ok(look)
+        let snapshot = Arc::new(snapshot);
+        Ok(Self { snapshot, state, committed, exemptions, filtered, left_out, staged })
     }
 
     /// Returns the exemptions of this tree and of the output directories that gates made in it since.
