@@ -39,12 +39,10 @@ pub struct RecognizedOutput {
 }
 
 impl DirectoryMarker {
+    pub const ALL: [Self; 2] = [Self::CacheDirectory, Self::VirtualEnvironment];
+
     pub fn of_file_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"CACHEDIR.TAG" => Some(Self::CacheDirectory),
-            b"pyvenv.cfg" => Some(Self::VirtualEnvironment),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|mark| mark.file_name().as_bytes() == name)
     }
 
     pub const fn file_name(self) -> &'static str {

@@ -55,9 +55,9 @@ pub use git_rules::{CommitRule, GitRules};
 pub use hook_rules::{HookRules, SubagentRule, WithoutIntent};
 pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
-    MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output, declares_plugins,
-    is_entry_points_file, is_interpreter_link, is_interpreter_name, is_module_of_environment, is_valid_mark,
-    output_root, propose_build_outputs, recognize_outputs,
+    ENTRY_POINTS_FILE, MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output,
+    declares_plugins, is_entry_points_file, is_interpreter_link, is_interpreter_name,
+    is_module_of_environment, is_valid_mark, output_root, propose_build_outputs, recognize_outputs,
 };
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;

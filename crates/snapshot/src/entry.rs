@@ -87,6 +87,18 @@ impl Snapshot {
         EntryIterator::new(self)
     }
 
+    /// Returns the entries with this last name, sorted by the bytes of their paths. Only the names of one place in each
+    /// directory are looked at, so a large tree is searched at once.
+    pub fn entries_named(&self, name: &[u8]) -> Vec<SnapshotEntry<'_>> {
+        let named = (0..).zip(&self.dirs).filter_map(|(id, dir)| {
+            let place = dir.find(name)?;
+            Some(SnapshotEntry::new(self, self.path(id, place), dir, place))
+        });
+        let mut named: Vec<_> = named.collect();
+        named.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        named
+    }
+
     /// The entry at `path`.
     pub fn get(&self, path: &RepoPath) -> Option<SnapshotEntry<'_>> {
         let (dir, place) = self.find(path.segments())?;

@@ -10,7 +10,9 @@ use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use probity_snapshot::{LayerNames, Snapshot, SnapshotOptions, TreeChange, TreeRoot, WalkSelection};
+use probity_snapshot::{
+    LayerNames, Snapshot, SnapshotEntry, SnapshotOptions, TreeChange, TreeRoot, WalkSelection,
+};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -150,8 +152,9 @@ impl WorkspaceObservation {
         if self.content.root() == later.content.root() {
             return Vec::new();
         }
-        let is_new = |path: &RepoPath| path.file_name() == b".git" && self.content.get(path).is_none();
-        later.content.entries().map(|entry| entry.path().clone()).filter(is_new).collect()
+        let is_new = |path: &RepoPath| self.content.get(path).is_none();
+        let repositories = later.content.entries_named(b".git").into_iter();
+        repositories.map(SnapshotEntry::into_path).filter(is_new).collect()
     }
 
     /// Returns the git references that changed.
@@ -217,7 +220,7 @@ impl WorkspaceObservation {
 }
 
 /// Runs `other` on a thread of its own while this one runs `own`; after it if there is no thread to be had.
-pub(crate) fn beside<T: Send, U>(other: impl FnOnce() -> T + Send, own: impl FnOnce() -> U) -> (U, T) {
+pub fn beside<T: Send, U>(other: impl FnOnce() -> T + Send, own: impl FnOnce() -> U) -> (U, T) {
     let waiting = Mutex::new(Some(other));
     let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
     std::thread::scope(|scope| {

@@ -315,8 +315,9 @@ impl NestedRepository {
     /// Finds the repositories inside a tree: every directory whose `.git` leads to one.
     pub fn find_all(workspace: &Workspace, content: &Snapshot) -> Vec<Self> {
         let own = workspace.git.as_ref().map(|git| &git.common_dir);
-        let nested = content.entries().filter(|entry| entry.path().file_name() == b".git");
+        let nested = content.entries_named(b".git");
         nested
+            .iter()
             .filter_map(|entry| {
                 let path = entry.path().parent()?;
                 let layout = GitLayout::find(&workspace.root.join(OsStr::from_bytes(path.as_bytes())))?;

@@ -189,11 +189,14 @@ fn is_in_packages(path: &RepoPath) -> bool {
 /// Entry-point groups that name commands: nothing loads them until someone starts the command.
 const COMMAND_GROUPS: [&[u8]; 2] = [b"console_scripts", b"gui_scripts"];
 
+/// The name of the list in which a package declares its entry points.
+pub const ENTRY_POINTS_FILE: &[u8] = b"entry_points.txt";
+
 /// Returns true if a path is the entry-point list of a package in the tree itself. (That of an installed
 /// package belongs to the package, like its code.)
 pub fn is_entry_points_file(path: &RepoPath) -> bool {
     let holder = path.parent();
-    path.file_name() == b"entry_points.txt"
+    path.file_name() == ENTRY_POINTS_FILE
         && !is_in_packages(path)
         && holder.is_some_and(|holder| {
             let name = holder.file_name();

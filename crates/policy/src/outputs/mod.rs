@@ -9,8 +9,8 @@ mod recognize;
 mod table;
 
 pub use look::{
-    OutputLook, code_in_output, declares_plugins, is_entry_points_file, is_interpreter_link,
-    is_interpreter_name, is_module_of_environment, output_root,
+    ENTRY_POINTS_FILE, OutputLook, code_in_output, declares_plugins, is_entry_points_file,
+    is_interpreter_link, is_interpreter_name, is_module_of_environment, output_root,
 };
 pub use recognize::{MarkedDirectory, is_valid_mark, recognize_outputs};
 

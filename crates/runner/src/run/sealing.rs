@@ -22,7 +22,7 @@ use probity_snapshot::git::HeadTree;
 use probity_storage::{FileLock, durable};
 use probity_workspace::exemptions::output_markers::OutputRecognizer;
 use probity_workspace::exemptions::{Exemptions, gate_inputs, plugins};
-use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
+use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver, beside};
 use probity_workspace::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
 use probity_workspace::selection::{self, PlanPreview};
 use probity_workspace::state_files::StateFiles;
@@ -243,9 +243,12 @@ fn observe_start(
         Some(view) => LazyLook::choose(workspace, observer, policy, &request.selection, view)?,
         None => None,
     };
-    let start = if lazy.is_some() { observer.observe_unseen()? } else { observer.observe(None)? };
+    let (start, committed) = match lazy {
+        Some(_) => (observer.observe_unseen(), None),
+        None => beside(|| git::head_tree(workspace).ok(), || observer.observe(None)),
+    };
+    let start = start?;
     drop(quiet);
-    let committed = if lazy.is_some() { None } else { git::head_tree(workspace).ok() };
     let (exemptions, recognition) = if lazy.is_some() {
         (Exemptions::default(), None)
     } else {

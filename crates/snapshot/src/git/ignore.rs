@@ -9,6 +9,7 @@
 //! that are no UTF-8 would be lost.
 
 use super::{GitLayout, git_files};
+use crate::entry::SnapshotEntry;
 use crate::snapshot::Snapshot;
 use probity_paths::{RepoPath, Scope};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,11 +41,8 @@ impl IgnoreRules {
             rules.add_file(layout, dir);
         }
         // From the top down, because rules inside an ignored directory do not apply.
-        let mut places: Vec<RepoPath> = snapshot
-            .entries()
-            .filter(|entry| entry.path().file_name() == RULES_FILE)
-            .map(|entry| entry.path().clone())
-            .collect();
+        let mut places: Vec<RepoPath> =
+            snapshot.entries_named(RULES_FILE).into_iter().map(SnapshotEntry::into_path).collect();
         places.sort_by_cached_key(|path| path.segments().count());
         for path in places.iter().take(MAX_RULES_FILES).filter(|path| path.as_bytes() != RULES_FILE) {
             if !rules.ignores(path) {

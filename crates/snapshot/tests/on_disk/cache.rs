@@ -279,6 +279,20 @@ proptest! {
     }
 
     #[test]
+    fn entries_are_found_by_their_last_name(steps in prop::collection::vec(step(), 0..20)) {
+        let tree = Tree::new();
+        apply_all(&tree, &steps);
+        let snapshot = tree.see();
+        for name in [b"a".as_slice(), b"x", b"p", b"none"] {
+            let all = snapshot.entries().filter(|entry| entry.path().file_name() == name);
+            let all: Vec<_> = all.map(|entry| (entry.path().clone(), entry.kind())).collect();
+            let named = snapshot.entries_named(name);
+            let named: Vec<_> = named.iter().map(|entry| (entry.path().clone(), entry.kind())).collect();
+            prop_assert_eq!(named, all);
+        }
+    }
+
+    #[test]
     fn bytes_bring_a_snapshot_back(steps in prop::collection::vec(step(), 0..20)) {
         let tree = Tree::new();
         apply_all(&tree, &steps);

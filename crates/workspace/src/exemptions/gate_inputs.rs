@@ -42,8 +42,8 @@ pub struct GateInputs {
 
 /// Returns the virtual environments of a tree.
 pub fn virtual_environments(start: &Snapshot) -> BTreeSet<RepoPath> {
-    let marks = start.entries().filter(|entry| entry.path().file_name() == VIRTUAL_ENVIRONMENT_MARK);
-    marks.filter_map(|entry| entry.path().parent()).collect()
+    let marks = start.entries_named(VIRTUAL_ENVIRONMENT_MARK);
+    marks.iter().filter_map(|entry| entry.path().parent()).collect()
 }
 
 /// Looks up the inputs of `gate` in the tree at `root` (a real path), with `search_path` as its `PATH`. `environments`

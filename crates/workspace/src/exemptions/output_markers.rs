@@ -124,7 +124,12 @@ fn marked_directories(roots: &[&Path], snapshot: &Snapshot) -> Vec<MarkedDirecto
         probity_policy::is_valid_mark(mark, &content(roots, &entry)?)
             .then_some(MarkedDirectory { path, mark })
     };
-    snapshot.entries().filter_map(of_entry).collect()
+    let mut marks: Vec<SnapshotEntry<'_>> = DirectoryMarker::ALL
+        .iter()
+        .flat_map(|mark| snapshot.entries_named(mark.file_name().as_bytes()))
+        .collect();
+    marks.sort_unstable_by(|one, other| one.path().cmp(other.path()));
+    marks.into_iter().filter_map(of_entry).collect()
 }
 
 /// Reads a small file from the first of the roots that has the content of the snapshot: a tree in a view is its layer above

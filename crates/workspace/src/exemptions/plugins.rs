@@ -14,5 +14,6 @@ pub fn plugin_lists(roots: &[&Path], snapshot: &Snapshot) -> BTreeSet<RepoPath> 
             && output_markers::content(roots, entry)
                 .is_none_or(|content| probity_policy::declares_plugins(&content))
     };
-    snapshot.entries().filter(names_plugins).map(|entry| entry.path().clone()).collect()
+    let entries = snapshot.entries_named(probity_policy::ENTRY_POINTS_FILE).into_iter();
+    entries.filter(names_plugins).map(SnapshotEntry::into_path).collect()
 }
