@@ -3,7 +3,9 @@
 use super::sentences::sentences_of;
 use super::topics::{BlockTopic, TopicBlock, blocks};
 use super::{Role, Turn};
-use probity_prose::lexicon::{self as lx, contains, is_among, position_after, starts_with, strip};
+use probity_prose::lexicon::{
+    self as lx, contains, is_among, position_after, position_of, starts_with, strip,
+};
 use probity_prose::markdown::BlockForm;
 use probity_prose::sentences::Sentence;
 use probity_prose::words::{Word, strip_openers};
@@ -170,16 +172,18 @@ fn asks_for_choice(words: &[Word]) -> bool {
 }
 
 /// "A note in the docs would be cheaper": a way that nobody offers to take, and that a plain yes accepts.
-fn proposal_of(sentence: &Sentence) -> Option<DialogOffer> {
+pub(super) fn proposal_of(sentence: &Sentence) -> Option<DialogOffer> {
     let words = strip_openers(&sentence.words);
     let proposes = contains(
         words,
         "would be better | would be cheaper | would be simpler | would be safer | would be enough | would do | would work | would help | would solve | would fix | would avoid | is cheaper | is simpler | is safer | best to | worth",
-    );
+    ) || contains(words, lx::BENEFIT);
     let is_short = (3..=MAX_OFFER_WORDS).contains(&words.len());
     let is_pointer = words.first().is_some_and(|word| is_among("it | that | this | i | they", &word.lower));
+    // What it is good for is no part of it.
+    let way = position_of(words, lx::BENEFIT).filter(|&at| at > 1).map_or(words, |at| &words[..at]);
     (proposes && is_short && !is_pointer && !sentence.is_question)
-        .then(|| DialogOffer { kind: OfferKind::Decision, summary: capitalized(&sentence.text, words) })
+        .then(|| DialogOffer { kind: OfferKind::Decision, summary: capitalized(&sentence.text, way) })
 }
 
 /// "Write it", "do that": says nothing without what came before.

@@ -77,6 +77,10 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
     retraction::correct_by_asterisk(turn, &mut read);
     retraction::take_back(&mut read, context.is_asked);
     let mut targets = TargetResolver::of(ledger, &context.recent, &context.of_others);
+    let read_causes = read
+        .iter()
+        .find(|read| rules::tells_cause(&read.sentence))
+        .map(|read| (read.sentence.text.clone(), read.sentence.range.clone()));
     let mut found = Vec::new();
     let mut finding = None;
     let ended = read
@@ -105,6 +109,14 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
     if let Some((sentence, range)) = ended.filter(|_| !closes(&found)) {
         let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
         let closed = targets.close_only_asked(&sentence, name, &range);
+        found.extend(
+            closed.into_iter().map(|candidate| ExtractedCandidate { candidate, sentence: sentence.clone() }),
+        );
+    }
+    let cause = read_causes.filter(|_| turn.role == Role::Assistant);
+    if let Some((sentence, range)) = cause {
+        let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
+        let closed = targets.close_search_for_cause(&sentence, name, &range);
         found.extend(
             closed.into_iter().map(|candidate| ExtractedCandidate { candidate, sentence: sentence.clone() }),
         );

@@ -13,7 +13,10 @@ const TUNED: &[&str] = &[
     include_str!("../data/independent/tuned/retractions_seen.txt"),
 ];
 /// Written together with the rules.
-const WRITTEN_FOR: &[&str] = &[include_str!("../data/transcripts/retractions.txt")];
+const WRITTEN_FOR: &[&str] = &[
+    include_str!("../data/transcripts/retractions.txt"),
+    include_str!("../data/transcripts/retractions_variants.txt"),
+];
 
 /// Written before the rules of their round were read; the first half may be tuned on.
 const FIELD_TUNED: &[&str] = &[

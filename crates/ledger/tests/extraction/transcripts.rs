@@ -93,7 +93,7 @@ fn sessions_of_an_independent_hand_that_nobody_looked_at_are_scored() {
 #[test]
 fn sessions_in_the_styles_of_agents_are_read_no_worse_than_before() {
     let score = score("field, tuned", &transcripts(FIELD_TUNED), Differences::Shown);
-    assert!(score.deltas.recall() >= 68, "{}", score.deltas);
+    assert!(score.deltas.recall() >= 70, "{}", score.deltas);
     assert!(score.deltas.precision() >= 75, "{}", score.deltas);
     assert_eq!(score.traps_taken, 0);
 }
@@ -107,8 +107,8 @@ fn sessions_in_the_styles_of_agents_that_nobody_looked_at_are_scored() {
 #[test]
 fn sessions_of_the_third_round_are_read_no_worse_than_before() {
     let score = score("third round, tuned", &transcripts(THIRD_TUNED), Differences::Shown);
-    assert!(score.deltas.recall() >= 65, "{}", score.deltas);
-    assert!(score.deltas.precision() >= 83, "{}", score.deltas);
+    assert!(score.deltas.recall() >= 66, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 82, "{}", score.deltas);
     assert_eq!(score.traps_taken, 0);
 }
 

@@ -59,7 +59,7 @@ pub(super) fn is_idea(sentence: &Sentence) -> bool {
 pub(super) use answers::numbered_answer;
 pub(super) use facts::is_finite;
 pub(super) use unasserted::asked_choice;
-pub(super) use work::ends_work;
+pub(super) use work::{ends_work, tells_cause};
 
 /// Returns all claims of a sentence, in order.
 pub(super) fn claims(

@@ -6,7 +6,7 @@ use super::super::dialog::{is_conclusion, offer_of};
 use super::RuleReader;
 use super::constraints::is_bound_alone;
 use crate::vocabulary::ConfidenceLevel;
-use probity_prose::lexicon::{self as lx, contains, is_among, position_after, strip};
+use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
 use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
 use probity_prose::stems::stems;
@@ -74,6 +74,9 @@ impl RuleReader<'_> {
                 confidence: ConfidenceLevel::Low,
             });
         }
+        if let Some(way) = self.way_that_would_help(words) {
+            return Some(way);
+        }
         if !self.modality.is_guess()
             || words.len() < 3 && !self.sentence.is_translated
             || strip(words, lx::CHATTER).is_some()
@@ -105,6 +108,19 @@ impl RuleReader<'_> {
         }
         let value = self.bound_alone(bound);
         value.or_else(|| is_bound_alone(bound).then(|| TurnClaim::constraint(self.said(bound), true)))
+    }
+
+    /// "Flow fields would be better for hundreds of units", "an index on the date should bring this down": an agent proposes it.
+    fn way_that_would_help(&self, words: &[Word]) -> Option<TurnClaim> {
+        const MAX_WAY_WORDS: usize = 14;
+        position_of(words, lx::BENEFIT).filter(|at| (1..=MAX_WAY_WORDS).contains(at))?;
+        let is_pointer = is_among(lx::PRONOUN | lx::FIRST_PERSON | lx::CONDITION, &words[0].lower)
+            || is_among("you | one | either | both | otherwise | then", &words[0].lower);
+        (self.role == Role::Assistant
+            && self.modality.is_guess()
+            && !is_pointer
+            && self.begins_sentence(words))
+        .then(|| TurnClaim::Hypothesis { summary: self.said(words), confidence: ConfidenceLevel::Low })
     }
 
     /// "Ops wants Pulumi and they run it, so Pulumi": whoever the reason is from, the conclusion is the author's.

@@ -92,7 +92,9 @@ impl RuleReader<'_> {
 
     /// "Leave the name", "leave it required": what was to be changed stays as it is.
     pub(super) fn kept_as_is(&self, words: &[Word]) -> Option<TurnClaim> {
-        if let [name @ .., stays] = words
+        let front = words.split_last().map_or(words, |(_, front)| front);
+        let last = front.iter().rposition(|word| word.paused).map_or(words, |pause| &words[pause + 1..]);
+        if let [name @ .., stays] = last
             && is_among("stay | stays", &stays.lower)
             && (1..=3).contains(&name.len())
             && self.role == Role::User
@@ -101,7 +103,7 @@ impl RuleReader<'_> {
             if is_among(lx::PRONOUN, &name[0].lower) {
                 return Some(TurnClaim::Keep { about: String::new(), summary: self.said(words) });
             }
-            return Some(TurnClaim::Keep { about: self.slice(name), summary: self.said(words) });
+            return Some(TurnClaim::Keep { about: self.slice(name), summary: self.said(last) });
         }
         if let Some([it]) = strip(words, "keep | we keep | let us keep | better keep")
             && is_among("it | them | that", &it.lower)

@@ -246,6 +246,17 @@ impl RuleReader<'_> {
     }
 }
 
+/// "Then that is the cause", "root cause: the pool is too small".
+pub(in crate::extract) fn tells_cause(sentence: &Sentence) -> bool {
+    !sentence.is_question
+        && Modality::of(sentence).is_asserted()
+        && !contains(&sentence.words, lx::INCOMPLETE | lx::NO)
+        && contains(
+            &sentence.words,
+            "the cause | root cause | that explains | this explains | explains why | that is why | this is why | the reason is | the culprit is",
+        )
+}
+
 /// Returns whether a sentence of an agent reports finished work: "Turned off.", "Migration written", "Readers are switched".
 pub(in crate::extract) fn ends_work(sentence: &Sentence) -> bool {
     const MAX_SUBJECT_WORDS: usize = 4;

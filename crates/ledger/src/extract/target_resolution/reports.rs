@@ -71,6 +71,28 @@ impl TargetResolver {
         Some(("task_closed", vec![target_field(&known.handle), ("resolution", report.into())]))
     }
 
+    /// Closes the newest open search for a cause, however long ago it was asked for.
+    pub(in crate::extract) fn close_search_for_cause(
+        &mut self,
+        cause: &str,
+        name: TargetName<'_>,
+        range: &Range<usize>,
+    ) -> Vec<Value> {
+        let is_search = |known: &KnownItem| {
+            let lower = known.summary.to_lowercase();
+            known.kind == ItemKind::Task
+                && known.is_live()
+                && !known.is_new
+                && is_investigation(&known.summary)
+                && (lower.contains("why") || lower.contains("cause") || lower.contains("reason"))
+        };
+        let Some(at) = self.known.iter().rposition(is_search) else { return Vec::new() };
+        let known = &mut self.known[at];
+        known.status = ItemStatus::Resolved;
+        let closed = ("task_closed", vec![target_field(&known.handle), ("resolution", cause.into())]);
+        Self::sourced(vec![closed], name, range)
+    }
+
     /// Closes the only open work that the last turn of somebody else asked for.
     pub(in crate::extract) fn close_only_asked(
         &mut self,
