@@ -62,12 +62,20 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
 /// Returns the words without leading interjections and connectives.
 pub fn strip_openers(words: &[Word]) -> &[Word] {
     let mut rest = words;
-    while let Some(stripped) =
-        strip(rest, lx::OPENER).or_else(|| strip_spoken_no(rest)).filter(|stripped| !stripped.is_empty())
+    while let Some(stripped) = strip(rest, lx::OPENER)
+        .or_else(|| strip_spoken_no(rest))
+        .filter(|stripped| !stripped.is_empty() && !is_order(rest))
     {
         rest = stripped;
     }
     rest
+}
+
+/// "Update the README" asks for work; "update: the README is done" begins a sentence.
+fn is_order(words: &[Word]) -> bool {
+    matches!(words, [verb, object, ..] if is_among("update | note | remember | check", &verb.lower)
+        && !verb.paused
+        && is_among(lx::DETERMINER, &object.lower))
 }
 
 /// "No, …" is an answer; "no …" denies.

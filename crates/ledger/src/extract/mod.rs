@@ -151,7 +151,7 @@ fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, us
         sentences.retain(|sentence| !sentence.words.is_empty());
         if let (Some(alternatives), false) = (options::of(turn.text, &block), sentences.is_empty()) {
             let claims = vec![vec![claims::TurnClaim::Branch(alternatives)]];
-            read.push(ReadSentence { sentence: sentences.swap_remove(0), claims, is_user });
+            read.push(ReadSentence { sentence: sentences.swap_remove(0), claims, is_user, is_answer: false });
             continue;
         }
         let is_item = block.form == BlockForm::Item;
@@ -179,7 +179,7 @@ fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, us
             })
             .collect();
         let pairs = sentences.into_iter().zip(claims);
-        read.extend(pairs.map(|(sentence, claims)| ReadSentence { sentence, claims, is_user }));
+        read.extend(pairs.map(|(sentence, claims)| ReadSentence { sentence, claims, is_user, is_answer }));
     }
     (read, n_too_long)
 }

@@ -29,7 +29,8 @@ pub(super) fn take_back(sentences: &mut [ReadSentence], is_asked: bool) {
         replace_after_objection(sentences, at);
         let chained = || value_after_mark(sentences, at);
         let Some(behind) = behind_mark(&sentences[at].sentence).or_else(chained) else { continue };
-        if is_asked && at == 0 && is_plain_no(&sentences[at].sentence) {
+        let answers = is_asked && at == 0 || sentences[at].is_answer;
+        if answers && is_plain_no(&sentences[at].sentence) {
             continue;
         }
         let behind = behind.to_vec();

@@ -216,7 +216,7 @@ impl TargetResolver {
         drafted.into_iter().chain(withdrawn).collect()
     }
 
-    /// Returns the work that the turn of somebody else just announced for a choice: "scaffold a SvelteKit app" for Svelte.
+    /// Returns the work that the turn of somebody else just announced for a choice: "build the view in React" for React.
     fn announced_for(&self, choice: &BTreeSet<String>) -> Option<usize> {
         const MIN_PREFIX: usize = 4;
         let last = self.of_others.first()?;

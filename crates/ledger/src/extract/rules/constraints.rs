@@ -101,7 +101,10 @@ fn is_hard_rule(words: &[Word]) -> bool {
         || words.split_last().is_some_and(|(last, rest)| {
             last.lower == "always" && rest.len() > 2 && rest[rest.len() - 1].paused
         });
-    let is_narrow = strip(words, "only").is_some_and(|rest| contains(rest, "may be | may") && rest.len() > 3);
+    let is_narrow = strip(words, "only").is_some_and(|rest| {
+        contains(rest, "may be | may | is permitted | are permitted | is allowed | are allowed")
+            && rest.len() > 3
+    });
     let is_without = strip(words, "without").is_some_and(|rest| {
         rest.len() > 1
             && is_among(
@@ -214,6 +217,9 @@ fn binds_everyone(words: &[Word]) -> bool {
                     | "understands"
             )
     });
+    let is_permitted = strip(words, "nobody | no one | none").is_some_and(|rest| {
+        contains(rest, "is allowed | are allowed | may | is permitted") && rest.len() > 3
+    });
     let is_nothing = strip(words, "nothing").is_some_and(|rest| {
         contains(rest, "leaves | goes to | goes into | gets | may | is to | is allowed") && rest.len() > 2
     });
@@ -224,7 +230,7 @@ fn binds_everyone(words: &[Word]) -> bool {
     .is_some_and(|at| at > 0);
     let is_each = strip(words, "each | every").is_some()
         && contains(words, "exactly | only | at most | at least | no more than");
-    is_nobody || is_nothing || keeps || is_each
+    is_nobody || is_permitted || is_nothing || keeps || is_each
 }
 
 /// "No runtime dependencies": a ban without a verb.

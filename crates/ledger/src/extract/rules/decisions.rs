@@ -118,7 +118,11 @@ impl RuleReader<'_> {
         if self.is_correction(words) || self.is_narrowed(words) || self.is_left(words) {
             return Some(TurnClaim::decision(self.said(words)));
         }
-        if self.is_appointment(words) || self.is_order_of_work(words) || self.is_for_all(words) {
+        if self.is_appointed(words)
+            || self.is_appointment(words)
+            || self.is_order_of_work(words)
+            || self.is_for_all(words)
+        {
             return Some(self.decided(self.said(words), words));
         }
         if let Some(again) = self.decided_anew(words) {
@@ -185,6 +189,20 @@ impl RuleReader<'_> {
         let has_figure = object.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
         (!object.is_empty() && !is_work && is_order(object) && (!is_pronoun(object) || has_figure))
             .then(|| self.decided(self.said(said), object))
+    }
+
+    /// "The queue will be RabbitMQ": a user says what a thing of the project becomes.
+    fn is_appointed(&self, words: &[Word]) -> bool {
+        let at = position_of(words, "will be | will become | will use | will run on | will live in");
+        self.role == Role::User
+            && self.begins_sentence(words)
+            && at.is_some_and(|at| (1..=4).contains(&at) && words.len() > at + 2 && words.len() <= at + 9)
+            && !words.iter().take(at.unwrap_or(0)).any(|word| {
+                is_among(lx::PRONOUN | lx::FIRST_PERSON | lx::PREPOSITION, &word.lower)
+                    || is_among("you | instead | rather", &word.lower)
+            })
+            && !contains(words, lx::COMPLETION | lx::FAILURE | lx::OPINION)
+            && !contains(words, "able to | back | late | soon | there | slow | fast | happy")
     }
 
     /// "Prod tonight", "we deploy on thursday": when something goes out.

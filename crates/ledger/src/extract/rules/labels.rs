@@ -104,7 +104,11 @@ impl RuleReader<'_> {
         }
         let text = self.said(rest);
         Some(match () {
-            () if starts_with(head, "decision | decided | we decided | final decision") => {
+            () if starts_with(
+                head,
+                "decision | decided | we decided | final decision | i have made up my mind | we have made up our minds | my decision",
+            ) =>
+            {
                 self.decision(rest).unwrap_or_else(|| TurnClaim::decision(text))
             }
             () if starts_with(head, "preference | soft constraint") => TurnClaim::constraint(text, false),

@@ -27,7 +27,7 @@ use super::claims::TurnClaim;
 use super::dialog::DialogContext;
 use super::topics::TopicBlock;
 use clauses::{RuleClause, clauses};
-use probity_prose::lexicon::{self as lx, PhraseSet, contains, is_among, starts_with, strip};
+use probity_prose::lexicon::{self as lx, PhraseSet, contains, is_among, position_of, starts_with, strip};
 use probity_prose::markdown::BlockForm;
 use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
@@ -39,6 +39,8 @@ pub(super) struct ReadSentence {
     pub(super) claims: Vec<Vec<TurnClaim>>,
     /// The person at the keyboard said it.
     pub(super) is_user: bool,
+    /// It stands in a list of answers to the questions of the turn before.
+    pub(super) is_answer: bool,
 }
 
 /// Whether the sentences around one doubt it.
@@ -79,6 +81,7 @@ pub(super) fn claims(
     let commits =
         contains(&sentence.words, "let us | let me | we will | i will | decided | so | please | must");
     modality.is_hedged |= doubt.by_previous && !is_concrete && !commits;
+    modality.is_conditional &= behind_occasion(strip_openers(&sentence.words)).is_none();
     let reader = RuleReader { sentence, modality, role, context };
     // A sentence that announces a list claims nothing itself, except that something is done.
     if block.form == BlockForm::Paragraph && sentence.text.ends_with([':', '：']) {
@@ -133,6 +136,17 @@ fn without_comment(sentence: &Sentence) -> Option<Sentence> {
     Modality::of(&main).is_asserted().then_some(main)
 }
 
+/// "After the talk with Anna we settled on one repository": when it was decided is no condition.
+fn behind_occasion(words: &[Word]) -> Option<&[Word]> {
+    const MAX_OCCASION_WORDS: usize = 10;
+    strip(words, "after | in | at | during")?;
+    let at = position_of(
+        words,
+        "we settled on | we decided | we agreed | we chose | we picked | i decided | we have decided | we have agreed",
+    )?;
+    (at <= MAX_OCCASION_WORDS).then(|| &words[at..])
+}
+
 /// "I'll list the resources, then propose which go where": what an agent promises to think over is work, and no doubt.
 fn work_of_thought(sentence: &Sentence) -> Option<Sentence> {
     let is_thought =
@@ -175,6 +189,7 @@ impl RuleReader<'_> {
     fn clause(&self, clause: RuleClause<'_>) -> Vec<TurnClaim> {
         let all = clause.words;
         let words = self.behind_reaction(strip_openers(all));
+        let words = behind_occasion(words).unwrap_or(words);
         if words.is_empty()
             || strip(words, lx::OPENER).is_some_and(<[Word]>::is_empty)
                 && self.withdrawal(all, words).is_none()

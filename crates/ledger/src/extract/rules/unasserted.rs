@@ -30,6 +30,9 @@ impl RuleReader<'_> {
         if let Some(conclusion) = self.concluded(words) {
             return Some(conclusion);
         }
+        if let Some(task) = self.check_asked_for(words) {
+            return Some(task);
+        }
         if let Some(task) = self.request(words) {
             return Some(task);
         }
@@ -108,6 +111,20 @@ impl RuleReader<'_> {
         }
         let value = self.bound_alone(bound);
         value.or_else(|| is_bound_alone(bound).then(|| TurnClaim::constraint(self.said(bound), true)))
+    }
+
+    /// "Check whether the backup really runs": the question is the work, and no condition.
+    fn check_asked_for(&self, words: &[Word]) -> Option<TurnClaim> {
+        let only_conditional = Modality { is_conditional: true, ..Modality::default() };
+        let asked = strip(
+            words,
+            "check whether | check if | find out whether | find out if | test whether | test if | verify whether | see whether | see if | look whether",
+        )?;
+        (self.role == Role::User
+            && self.modality == only_conditional
+            && asked.len() >= 2
+            && self.begins_sentence(words))
+        .then(|| TurnClaim::Task(self.said(words)))
     }
 
     /// "Flow fields would be better for hundreds of units", "an index on the date should bring this down": an agent proposes it.

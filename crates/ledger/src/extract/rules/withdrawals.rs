@@ -8,7 +8,7 @@ use probity_prose::words::Word;
 
 impl RuleReader<'_> {
     /// "Drop the retry", "no retry needed": asked-for work that is not wanted.
-    pub(super) fn dropped(&self, words: &[Word]) -> Option<TurnClaim> {
+    pub(super) fn dropped<'s>(&self, words: &'s [Word]) -> Option<TurnClaim> {
         let object = strip(words, "drop | leave out | cut | skip | cancel | remove | undo");
         let unneeded = || {
             let no = position_after(words, "no | no need for | no need to")?;
@@ -27,7 +27,17 @@ impl RuleReader<'_> {
         if is_taken {
             return Some(TurnClaim::DropTask(String::new()));
         }
-        let object = object.or_else(unneeded).filter(|object| (1..=6).contains(&object.len()))?;
+        // "Drop the Dockerfile one, Sam has it": a reason follows the pause.
+        let until_pause = |object: &'s [Word]| {
+            let end = object.iter().position(|word| word.paused).map_or(object.len(), |at| at + 1);
+            let named = &object[..end];
+            named
+                .split_last()
+                .filter(|(last, named)| last.lower == "one" && !named.is_empty())
+                .map_or(named, |(_, named)| named)
+        };
+        let object =
+            object.or_else(unneeded).map(until_pause).filter(|object| (1..=6).contains(&object.len()))?;
         (self.role == Role::User).then(|| TurnClaim::DropTask(self.slice(object)))
     }
 
@@ -217,6 +227,12 @@ impl RuleReader<'_> {
         if let Some(rest) = strip(words, lx::WITHDRAWAL).or_else(|| strip(all, "never mind")) {
             // A reason follows the pause.
             let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
+            // "We dropped the idea in today's meeting": where it was dropped is not what was dropped.
+            let occasion = position_of(
+                about,
+                "in today's | in the meeting | in the call | in the standup | in yesterday's | yesterday | today",
+            );
+            let about = occasion.filter(|&at| at > 0).map_or(about, |at| &about[..at]);
             return (!about.is_empty()).then(|| TurnClaim::Withdraw(self.said(about)));
         }
         let near = &words[..words.len().min(7)];
