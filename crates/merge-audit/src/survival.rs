@@ -37,6 +37,7 @@ pub(crate) struct SideView<'a> {
     rewritten_by_other: BTreeSet<usize>,
     pub(crate) base_to_result: &'a Alignment,
     pub(crate) side_to_result: &'a Alignment,
+    other_to_result: &'a Alignment,
     /// Names that the other side replaced everywhere.
     pub(crate) renamed: BTreeMap<u64, u64>,
     /// Items of the result that no other version has.
@@ -99,7 +100,11 @@ impl<'a> SideView<'a> {
     ) -> Self {
         let [base, side, other, result] = files;
         let base_to_other = alignments.base_to(versions[1]);
-        let rewritten_by_other = rewritten_items(base, other, base_to_other, alignments.edits(versions[1]));
+        let rewritten_by_other = rewritten_items(
+            [base, side, other],
+            base_to_other,
+            versions.map(|version| alignments.edits(version)),
+        );
         let renamed = renamed_words(base, other, alignments.edits(versions[1]));
         let is_invented = |item: &Item| {
             let tokens = result.tokens_of(item);
@@ -117,6 +122,7 @@ impl<'a> SideView<'a> {
             edits: alignments.edits(versions[0]),
             base_to_result: alignments.base_to(RESULT),
             side_to_result: alignments.to_result(versions[0]),
+            other_to_result: alignments.to_result(versions[1]),
             base_to_other,
             rewritten_by_other,
             renamed,
@@ -176,6 +182,7 @@ impl<'a> SideView<'a> {
             || self.is_said_by_other(item)
             || self.is_joined(side)
             || self.is_wrapped(side)
+            || self.is_imported(item)
             || self.has_moved(side)
     }
 
@@ -361,6 +368,15 @@ impl<'a> SideView<'a> {
             })
     }
 
+    /// Returns true if an import of the result has every word of an inserted one: it imports that and more.
+    fn is_imported(&self, item: &Item) -> bool {
+        let words = self.side.sorted_words(item);
+        let has_all = |other: &Item| {
+            other.kind == ItemKind::Import && n_common(self.result.sorted_words(other), words) == words.len()
+        };
+        item.kind == ItemKind::Import && !words.is_empty() && self.result.items.iter().any(has_all)
+    }
+
     /// Returns the lines of a place in the result that are neither the base's nor the other side's, and no whole line of the side.
     fn written_by_merge(&self, place: Range<usize>) -> impl Iterator<Item = &Item> {
         let is_of_merge = |item: &&Item| {
@@ -396,11 +412,28 @@ impl<'a> SideView<'a> {
         let place = between(forward, &(side..side + 1), self.result.items.len());
         let item = &self.side.items[side];
         let parts = word_parts(&self.texts.side, item);
-        self.written_by_merge(place).any(|other| {
+        self.written_by_merge(place.clone()).any(|other| {
             let of_other = word_parts(&self.texts.result, other);
             let is_shortened = !of_other.is_empty() && n_common(&parts, &of_other) == of_other.len();
             other.is_note() == item.is_note()
                 && (is_shortened || dice_percent(&parts, &of_other) >= MIN_THIRD_VERSION_PERCENT)
+        }) || self.is_shortened(side, place)
+    }
+
+    /// Returns true if a line of a place in the result that no version has there has most words of an item, and no others.
+    fn is_shortened(&self, side: usize, place: Range<usize>) -> bool {
+        const MIN_KEPT_PERCENT: usize = 60;
+        let words = self.side.sorted_words(&self.side.items[side]);
+        let is_of_merge = |at: &usize| {
+            self.side_to_result.backward[*at].is_none()
+                && self.base_to_result.backward[*at].is_none()
+                && self.other_to_result.backward[*at].is_none()
+        };
+        place.filter(is_of_merge).any(|at| {
+            let kept = self.result.sorted_words(&self.result.items[at]);
+            kept.len() < words.len()
+                && kept.len() * 100 >= words.len() * MIN_KEPT_PERCENT
+                && n_common(words, kept) == kept.len()
         })
     }
 
@@ -523,15 +556,14 @@ pub(crate) fn between(forward: &[Option<usize>], range: &Range<usize>, n_items: 
     start.min(end)..end
 }
 
-/// Returns the base items that a side wrote in other words. A line that was joined with those beside it, or cut, has none.
+/// Returns the base items that the other side wrote in words that this side does not have. A line that was joined with those beside it, or cut, has none.
 fn rewritten_items(
-    base: &FileItems,
-    side: &FileItems,
+    [base, side, other]: [&FileItems; 3],
     alignment: &Alignment,
-    edits: &[RegionEdits],
+    [of_side, of_other]: [&[RegionEdits]; 2],
 ) -> BTreeSet<usize> {
-    let updates = edits.iter().flat_map(|(_, atoms)| atoms).filter_map(|&atom| match atom {
-        EditAtom::Update { base, side } => Some((base, side)),
+    let updates = of_other.iter().flat_map(|(_, atoms)| atoms).filter_map(|&atom| match atom {
+        EditAtom::Update { base, side: other } => Some((base, other)),
         _ => None,
     });
     let is_rewritten = |&(left, right): &(usize, usize)| {
@@ -541,19 +573,32 @@ fn rewritten_items(
         let mut known = words(Some(left)).to_vec();
         known.extend(words(left.checked_sub(1)).iter().chain(words(Some(left + 1))));
         known.sort_unstable();
-        !added_elements(&known, side.sorted_words(&side.items[right])).is_empty()
+        // What this side wrote there, may say all that the other side added: then nothing contradicts it.
+        let regions = of_side.iter().filter(|(region, _)| region.before.contains(&left));
+        let mut of_this_side: Vec<u64> = regions
+            .flat_map(|(region, _)| &side.items[region.after.clone()])
+            .flat_map(|item| side.sorted_words(item))
+            .copied()
+            .collect();
+        of_this_side.sort_unstable();
+        let item = &other.items[right];
+        let added = added_elements(&known, other.sorted_words(item));
+        side.count(item.hash) == 0 && !added_elements(&of_this_side, &added).is_empty()
     };
     let rewritten = updates.filter(is_rewritten).map(|(left, _)| left);
     // A brace ends an item: the rest of the line may be new.
     let gained_on_its_line = |&left: &usize| {
         let Some(right) = alignment.forward[left] else { return false };
-        let line = side.items[right].last_line;
+        let line = other.items[right].last_line;
         let is_new = |at: usize| {
-            side.items.get(at).is_some_and(|item| {
-                item.first_line == line && !item.is_note() && alignment.backward[at].is_none()
+            other.items.get(at).is_some_and(|item| {
+                item.first_line == line
+                    && !item.is_note()
+                    && alignment.backward[at].is_none()
+                    && side.count(item.hash) == 0
             })
         };
-        !side.items[right].is_note() && (is_new(right + 1) || right.checked_sub(1).is_some_and(is_new))
+        !other.items[right].is_note() && (is_new(right + 1) || right.checked_sub(1).is_some_and(is_new))
     };
     rewritten.chain((0..base.items.len()).filter(gained_on_its_line)).collect()
 }

@@ -229,9 +229,9 @@ fn a_deletion_beside_a_line_that_the_other_side_rewrote_is_contested() {
         "def ship(order, unit):\n    unit = unit or standard(order)\n",
         "def send(order, door):\n    knock(door)\n",
     );
-    let theirs = base.replace("def ship(order, unit):\n", "def send(order, unit):\n");
+    let theirs = base.replace("def ship(order, unit):\n", "def send_all(order, unit):\n");
     let merged =
-        theirs.replace("def send(order, unit):\n", "def send(order, unit, door):\n    knock(door)\n");
+        theirs.replace("def send_all(order, unit):\n", "def send_all(order, unit, door):\n    knock(door)\n");
     let found = classes([&base, &ours, &theirs, &merged]);
     assert!(found.iter().all(|class| *class == FindingClass::Contested), "{found:?}");
 }
@@ -300,4 +300,23 @@ fn a_shortened_line_that_is_there_beside_the_old_one_is_a_deletion() {
     let found = findings("shop.py", [&base, &ours, &base, &merged]);
     let told: Vec<_> = found.iter().map(|one| (one.kind.is_deletion(), one.lost.clone())).collect();
     assert_eq!(told, [(true, vec!["    check(total, limit, unit)".to_owned()])]);
+}
+
+#[test]
+fn an_import_that_the_merge_wrote_together_with_another_is_there() {
+    let ours = SHOP.replace("import sys\n", "import sys\nfrom clock import timestamp\n");
+    let theirs = SHOP.replace("import sys\n", "import sys\nfrom clock import timer\n");
+    let merged = SHOP.replace("import sys\n", "import sys\nfrom clock import timer, timestamp\n");
+    assert_eq!(classes([SHOP, &ours, &theirs, &merged]), []);
+    assert!(!classes([SHOP, &ours, &theirs, &theirs]).is_empty());
+}
+
+#[test]
+fn an_edit_that_says_all_that_the_other_side_added_is_lost_without_it() {
+    let base = SHOP.replace("    check(total)\n", "    check(total, limit)\n");
+    let ours = base.replace("    check(total, limit)", "    await safe_check(total.cents, limit.cents)");
+    let theirs = base.replace("    check(total, limit)", "    await check(total, limit)");
+    assert_eq!(classes([&base, &ours, &theirs, &theirs]), [FindingClass::Lost]);
+    let theirs = base.replace("    check(total, limit)", "    assert check(total, limit)");
+    assert_eq!(classes([&base, &ours, &theirs, &theirs]), [FindingClass::Contested]);
 }
