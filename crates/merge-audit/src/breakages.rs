@@ -9,6 +9,7 @@ use crate::trees::{BASE, FourTrees, OURS, RESULT, THEIRS};
 use probity_analysis::{ItemKind, ItemUnit, Language, UnitKind};
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Returns the last part of a qualified name.
 pub(crate) fn leaf(name: &str) -> &str {
@@ -235,14 +236,43 @@ pub(crate) fn broken_calls(
     Some((confirmed, unconfirmed))
 }
 
+/// What one side changed about definitions, and what it calls near its changes.
+#[derive(Default)]
+struct ChangedNames {
+    /// Hashes of names and of what follows them up to the end of their parameters, before and after, as often as they occur.
+    before: Vec<(u64, u64)>,
+    after: Vec<(u64, u64)>,
+    called: BTreeSet<u64>,
+}
+
+impl ChangedNames {
+    /// Returns the names that the side defines in another way than the base, or not any more.
+    fn redefined(&mut self) -> BTreeSet<u64> {
+        self.before.sort_unstable();
+        self.after.sort_unstable();
+        let of = |definitions: &'_ [(u64, u64)]| -> BTreeMap<u64, Vec<u64>> {
+            let mut found: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+            definitions
+                .iter()
+                .for_each(|&(name, parameters)| found.entry(name).or_default().push(parameters));
+            found
+        };
+        let after = of(&self.after);
+        of(&self.before)
+            .into_iter()
+            .filter(|(name, was)| after.get(name) != Some(was))
+            .map(|(name, _)| name)
+            .collect()
+    }
+}
+
 /// Returns the files that define a name, or call it in a new way, that one side may have called in a new way while the other
 /// changed its definition: no other file is worth parsing.
 fn suspect_sources<'a>(
     trees: &FourTrees,
     sources: Vec<(&'a RepoPath, Language)>,
 ) -> Vec<(&'a RepoPath, Language)> {
-    let mut defined: [BTreeSet<u64>; 2] = Default::default();
-    let mut called: [BTreeSet<u64>; 2] = Default::default();
+    let mut changed: [ChangedNames; 2] = Default::default();
     let mut called_in: Vec<BTreeSet<u64>> = Vec::new();
     for (path, language) in &sources {
         let text = |version: usize| -> &[u8] {
@@ -250,35 +280,42 @@ fn suspect_sources<'a>(
             version.and_then(|version| version.bytes.as_deref()).unwrap_or_default()
         };
         let mut called_here = BTreeSet::new();
-        for (index, version) in [OURS, THEIRS].into_iter().enumerate() {
+        for (names, version) in changed.iter_mut().zip([OURS, THEIRS]) {
             let is_changed =
                 !crate::trees::is_same(trees[*path][version].as_ref(), trees[*path][BASE].as_ref());
-            if is_changed {
-                let (base, side) = (text(BASE), text(version));
-                let (of_base, of_side) = (sorted_line_hashes(base), sorted_line_hashes(side));
-                for_each_line_near_changes(base, &of_side, |line| {
-                    defined[index].extend(defined_names(line, *language).map(hash_of));
-                });
-                for_each_line_near_changes(side, &of_base, |line| {
-                    let names = words_of(line).map(hash_of);
-                    names.for_each(|name| {
-                        called[index].insert(name);
-                        called_here.insert(name);
-                    });
-                });
+            if !is_changed {
+                continue;
             }
+            let (base, side) = (text(BASE), text(version));
+            let (of_base, of_side) = (sorted_line_hashes(base), sorted_line_hashes(side));
+            let mut defined: BTreeSet<u64> = BTreeSet::new();
+            let mut define = |line: &[u8]| {
+                defined.extend(defined_names(line, *language).map(|place| hash_of(&line[place])));
+            };
+            for_each_line_near_changes(base, &of_side, &mut define);
+            for_each_line_near_changes(side, &of_base, &mut define);
+            if !defined.is_empty() {
+                names.before.extend(definitions_in(base, *language, &defined));
+                names.after.extend(definitions_in(side, *language, &defined));
+            }
+            for_each_line_near_changes(side, &of_base, |line| {
+                called_here.extend(called_names(line, *language).map(hash_of));
+            });
+            names.called.extend(&called_here);
         }
         called_in.push(called_here);
     }
-    let [of_ours, of_theirs] = defined;
-    let [by_ours, by_theirs] = called;
+    let [ours, theirs] = &mut changed;
+    let [of_ours, of_theirs] = [ours.redefined(), theirs.redefined()];
     let names: BTreeSet<u64> =
-        of_ours.intersection(&by_theirs).chain(of_theirs.intersection(&by_ours)).copied().collect();
+        of_ours.intersection(&theirs.called).chain(of_theirs.intersection(&ours.called)).copied().collect();
     let is_suspect = |((path, language), called): &((&RepoPath, Language), BTreeSet<u64>)| {
         let texts = trees[*path].iter().flatten().filter_map(|version| version.bytes.as_deref());
         let has_definition = |text: &[u8]| {
             let mut lines = text.split(|&byte| byte == b'\n');
-            lines.any(|line| defined_names(line, *language).any(|name| names.contains(&hash_of(name))))
+            lines.any(|line| {
+                defined_names(line, *language).any(|place| names.contains(&hash_of(&line[place])))
+            })
         };
         !names.is_disjoint(called) || distinct(texts).any(has_definition)
     };
@@ -286,6 +323,52 @@ fn suspect_sources<'a>(
         return Vec::new();
     }
     sources.into_iter().zip(called_in).filter(is_suspect).map(|(source, _)| source).collect()
+}
+
+/// Returns the definitions of some names: the hashes of the name and of what follows it up to the end of its parameters.
+fn definitions_in(text: &[u8], language: Language, names: &BTreeSet<u64>) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        for place in defined_names(line, language) {
+            let name = hash_of(&line[place.clone()]);
+            if names.contains(&name) {
+                found.push((name, hash_of(&parameters_after(&text[start + place.end..]))));
+            }
+        }
+        start += line.len();
+    }
+    found
+}
+
+/// Returns what follows a name up to the end of its parameters, without white space; without parameters, the rest of the line.
+fn parameters_after(text: &[u8]) -> Vec<u8> {
+    const MAX_PARAMETER_BYTES: usize = 4_000;
+    let mut depth = 0_usize;
+    let mut parameters = Vec::new();
+    for &byte in text.iter().take(MAX_PARAMETER_BYTES) {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth <= 1 => return parameters,
+            b')' => depth -= 1,
+            b'\n' if depth == 0 => return parameters,
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            parameters.push(byte);
+        }
+    }
+    parameters
+}
+
+/// Returns the names that a line may call: those before an opening bracket. Ruby and Bash need none.
+fn called_names(line: &[u8], language: Language) -> impl Iterator<Item = &[u8]> {
+    let needs_bracket = !matches!(language, Language::Ruby | Language::Bash);
+    words_of(line).filter(move |word| {
+        let end = word.as_ptr() as usize - line.as_ptr() as usize + word.len();
+        let after = line[end..].trim_ascii_start();
+        !needs_bracket || matches!(after, [b'(' | b'<' | b'[', ..] | [b':', b':', b'<', ..] | [])
+    })
 }
 
 fn sorted_line_hashes(text: &[u8]) -> Vec<u64> {
@@ -311,7 +394,7 @@ fn for_each_line_near_changes<'a>(text: &'a [u8], other: &[u64], mut each: impl 
 
 /// Returns the names that a line may define. Most languages have a word for that; in the others a definition has a type
 /// before the name and parameters after it.
-fn defined_names(line: &[u8], language: Language) -> impl Iterator<Item = &[u8]> {
+fn defined_names(line: &[u8], language: Language) -> impl Iterator<Item = Range<usize>> {
     const NOT_BEFORE_A_DEFINITION: [&[u8]; 9] =
         [b"return", b"new", b"if", b"while", b"await", b"else", b"throw", b"case", b"in"];
     const DEFINING: [&[u8]; 7] = [b"def", b"fn", b"func", b"function", b"fun", b"sub", b"proc"];
@@ -344,7 +427,7 @@ fn defined_names(line: &[u8], language: Language) -> impl Iterator<Item = &[u8]>
                 || before.last() == Some(&b')') && matches!(after, Some(b'('))
                 || BINDING.contains(&word) && matches!(after, Some(b'=' | b':'))
         };
-        is_definition.then(|| &line[place])
+        is_definition.then_some(place)
     })
 }
 

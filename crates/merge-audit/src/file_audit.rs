@@ -1,13 +1,11 @@
 //! The audit of one file: what ids and clean merges prove, whole-file edits, then each side item by item.
 
-//! The audit of one file: whole-file edits by their ids, everything else item by item.
-
 use crate::AuditOptions;
 use crate::breakages::{broken_file, duplicates, has_markers, may_be_broken};
 use crate::edits::FileAlignments;
 use crate::file_items::FileItems;
 use crate::finding::{AuditFinding, AuditReport, FindingClass, MergeSide, SetAsideFile, WholeFileTaken};
-use crate::item_cache::{VersionContent, is_source, read_lines, read_versions};
+use crate::item_cache::{FileKey, VersionContent, is_source, read_lines, read_versions};
 use crate::line_proof::{has_every_line, keeps_every_order};
 use crate::moved_code::TreeSearch;
 use crate::path_class::{SetAsideReason, class_of_content, class_of_path};
@@ -17,6 +15,7 @@ use crate::trees::{BASE, FileGroup, OURS, RESULT, THEIRS, is_same, normalized};
 use crate::whole_file::{file_loss, mode_loss, rename_loss, special_loss};
 use probity_line_diff::{LineAlignment, ThreeWayTexts, split_lines};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -112,8 +111,8 @@ fn set_aside_reason(group: &FileGroup) -> Option<SetAsideReason> {
 struct FileTexts<'a> {
     group: &'a FileGroup,
     texts: [Option<&'a [u8]>; 4],
-    /// The base and the sides, if all three are there.
-    three: Option<ThreeWayTexts<'a>>,
+    /// The base and the sides, if all three are there; made when it is first needed.
+    three: OnceCell<Option<ThreeWayTexts<'a>>>,
 }
 
 fn audit_content(
@@ -129,26 +128,40 @@ fn audit_content(
 
 impl<'a> FileTexts<'a> {
     fn new(group: &'a FileGroup, texts: [Option<&'a [u8]>; 4]) -> Self {
-        let three = match texts {
+        Self { group, texts, three: OnceCell::new() }
+    }
+
+    fn three(&self) -> Option<&ThreeWayTexts<'a>> {
+        let make = || match self.texts {
             [Some(base), Some(ours), Some(theirs), _] => Some(ThreeWayTexts::new(base, ours, theirs)),
             _ => None,
         };
-        Self { group, texts, three }
+        self.three.get_or_init(make).as_ref()
+    }
+
+    fn key(&self) -> FileKey {
+        let ids =
+            self.group.versions.each_ref().map(|version| version.as_ref().map(|file| Arc::clone(&file.id)));
+        (self.group.path_in(RESULT).clone(), ids)
     }
 
     fn audit(&self, search: &TreeSearch<'_>, options: AuditOptions, report: &mut AuditReport) {
         let [base, ours, theirs, result] = self.texts;
         let result_path = self.group.path_in(RESULT);
         let name = result_path.file_name();
+        let is_known = search.items.is_proven(&self.key());
         let is_clean =
-            self.three.as_ref().is_some_and(|three| is_clean_merge(three, result.unwrap_or_default()));
+            is_known || self.three().is_some_and(|three| is_clean_merge(three, result.unwrap_or_default()));
         let has_markers = result.is_some_and(|result| has_markers(result, [ours, theirs]));
-        if is_clean && !has_markers && !options.checks_breakages {
-            return;
-        }
         let is_proven = is_clean
             || has_every_line([base, ours, theirs], result.unwrap_or_default())
             || self.has_every_edit_by_lines(name, search);
+        if is_proven && !is_known {
+            search.items.set_proven(self.key());
+        }
+        if is_clean && !has_markers && !options.checks_breakages {
+            return;
+        }
         if is_proven && !has_markers {
             // Nothing is lost. Only a result that may be broken is compared with the other versions.
             let [.., merged] = read_versions(search.items, name, [None, None, None, self.content(RESULT)]);
@@ -192,7 +205,7 @@ impl<'a> FileTexts<'a> {
         search: &TreeSearch<'_>,
     ) -> Vec<AuditFinding> {
         let versions = &self.group.versions;
-        let conflicts: Option<Vec<Range<usize>>> = self.three.as_ref().map(|three| {
+        let conflicts: Option<Vec<Range<usize>>> = self.three().map(|three| {
             let conflicts = three.merge(LineAlignment::Anchored).err().unwrap_or_default();
             conflicts.into_iter().map(|conflict| conflict.base).collect()
         });

@@ -3,8 +3,9 @@
 
 use crate::file_items::{FileItems, ItemForm, cut_into_items, form_of};
 use probity_analysis::{Language, SourceItems, read_source_items};
+use probity_paths::RepoPath;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Larger source files are compared line by line.
@@ -13,14 +14,27 @@ const MAX_PARSED_BYTES: u64 = 1 << 20;
 /// Values by the id of a content and how it is read.
 type ByContent<Form, Value> = BTreeMap<(Arc<str>, Form), Value>;
 
-/// The contents of one merge that were cut into items, by their ids.
+/// A file of the result, and the ids of its four versions.
+pub(crate) type FileKey = (RepoPath, [Option<Arc<str>>; 4]);
+
+/// The contents of one merge that were cut into items, by their ids, and the files in which nothing is lost.
 #[derive(Debug, Default)]
 pub struct ItemCache {
+    /// What one audit proved, holds in a later one with more files: they can only tell where something went.
+    proven: RefCell<BTreeSet<FileKey>>,
     parsed: RefCell<ByContent<Language, Option<Arc<SourceItems>>>>,
     items: RefCell<ByContent<ItemForm, Arc<FileItems>>>,
 }
 
 impl ItemCache {
+    pub(crate) fn is_proven(&self, key: &FileKey) -> bool {
+        self.proven.borrow().contains(key)
+    }
+
+    pub(crate) fn set_proven(&self, key: FileKey) {
+        self.proven.borrow_mut().insert(key);
+    }
+
     /// Parses a content; `None` if it cannot be parsed.
     pub(crate) fn parsed(
         &self,

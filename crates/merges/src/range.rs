@@ -19,8 +19,9 @@ use std::collections::BTreeSet;
 
 /// Merges whose contents are in memory at the same time.
 const MERGES_PER_BATCH: usize = 64;
-/// Merges of which all changed files are in memory at the same time.
+/// Merges of which all changed files are in memory at the same time, unless these are more files than that.
 const MERGES_PER_FULL_READING: usize = 8;
+const PATHS_PER_READING: usize = 1_000;
 /// Merges whose differences are listed by one git process.
 const MERGES_PER_LISTING: usize = 2_000;
 
@@ -103,7 +104,7 @@ fn audit_listed(
         let (simple, special) = named_batch(&mut graph, batch);
         let open = unproven_by_listing(layout, &simple)?;
         n_proven += simple.len() - open.len();
-        for part in open.chunks(MERGES_PER_BATCH) {
+        for part in in_parts(&open, MERGES_PER_BATCH, |(_, trees)| n_unproven(trees)) {
             let (found, n_clean) = audit_batch(layout, &graph, part)?;
             n_proven += n_clean;
             audits.extend(found);
@@ -203,7 +204,8 @@ fn audit_batch(
     let mut read: Vec<(&NamedMerge, FourTrees)> = merges.iter().map(|(merge, _)| *merge).zip(trees).collect();
     let mut answers = Vec::new();
     while !read.is_empty() {
-        let part: Vec<_> = read.drain(..read.len().min(MERGES_PER_FULL_READING)).collect();
+        let n_next = in_parts(&read, MERGES_PER_FULL_READING, |(_, trees)| trees.len())[0].len();
+        let part: Vec<_> = read.drain(..n_next).collect();
         let judged = part.into_par_iter().filter_map(|(merge, trees)| {
             let items = ItemCache::default();
             let report = audit_again(&trees, AuditOptions::default(), &items);
@@ -214,6 +216,34 @@ fn audit_batch(
     answers.retain(|answer| !answer.findings.is_empty());
     let n_clean = merges.len() - answers.len();
     Ok((answers, n_clean))
+}
+
+/// Splits a list into parts of at most `max_length` elements, and of as many paths as may be in memory at the same time. A
+/// part has at least one element.
+fn in_parts<T>(list: &[T], max_length: usize, n_paths: impl Fn(&T) -> usize) -> Vec<&[T]> {
+    let (mut parts, mut start, mut n_open) = (Vec::new(), 0, 0);
+    for (at, element) in list.iter().enumerate() {
+        let n_more = n_paths(element);
+        if at > start && (at - start == max_length || n_open + n_more > PATHS_PER_READING) {
+            parts.push(&list[start..at]);
+            (start, n_open) = (at, 0);
+        }
+        n_open += n_more;
+    }
+    if start < list.len() {
+        parts.push(&list[start..]);
+    }
+    parts
+}
+
+fn n_unproven(trees: &FourTrees) -> usize {
+    trees.values().filter(|versions| !is_proven_by_ids(versions)).count()
+}
+
+/// Drops the contents of an audited merge: what explains its findings needs only paths and ids.
+fn without_contents(mut trees: FourTrees) -> FourTrees {
+    trees.values_mut().flatten().flatten().for_each(|version| version.bytes = None);
+    trees
 }
 
 /// Audits merges again with every changed file: what seems lost may have moved.
@@ -229,10 +259,24 @@ fn audit_suspects(
         .into_par_iter()
         .map(|(merge, trees, items)| {
             let report = audit_again(&trees, options, &items);
-            ((merge, trees), report)
+            ((merge, without_contents(trees)), report)
         })
         .unzip();
     let compared = audited.iter().zip(reports);
     let compared = compared.map(|((merge, trees), report)| ComparedMerge { merge, trees, report });
     explain_all(layout, HistorySource::Graph(graph), compared.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_bounded_by_length_and_by_paths() {
+        let lengths =
+            |list: &[usize]| in_parts(list, 3, |n| *n).iter().map(|part| part.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(&[1; 7]), [3, 3, 1]);
+        assert_eq!(lengths(&[600, 600, 1, 5_000, 1]), [1, 2, 1, 1]);
+        assert_eq!(lengths(&[]), [0; 0]);
+    }
 }
