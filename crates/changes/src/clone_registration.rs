@@ -48,6 +48,9 @@ fn mark(identity: &CloneIdentity) -> String {
     format!("{} {}\n", identity.clone, identity.session)
 }
 
+/// How often a registration is tried. Nobody else writes it, unless a copy of this clone is at work.
+const MAX_REGISTRATION_ATTEMPTS: usize = 20;
+
 /// Tells the store about this clone.
 pub(crate) fn register(
     workspace: &Workspace,
@@ -56,7 +59,10 @@ pub(crate) fn register(
 ) -> Result<CloneIdentity, ServiceError> {
     let mut identity = CloneIdentity::of(&workspace.state)?;
     let clones = store.refs(CLONES_SPACE);
-    loop {
+    for n_tries in 0.. {
+        if n_tries >= MAX_REGISTRATION_ATTEMPTS {
+            return Err(contradicts_itself());
+        }
         let known = clones.get(&identity.clone)?;
         let session = known.as_deref().and_then(parse_record).map(|record| record.session);
         match session {
@@ -83,14 +89,80 @@ pub(crate) fn register(
 
 pub(crate) fn forget(store: &dyn StorageEngine, identity: &CloneIdentity) -> Result<(), ServiceError> {
     let clones = store.refs(CLONES_SPACE);
-    while let Some(known) = clones.get(&identity.clone)? {
+    for _ in 0..MAX_REGISTRATION_ATTEMPTS {
+        let Some(known) = clones.get(&identity.clone)? else { return Ok(()) };
         if clones.compare_and_set(&identity.clone, Some(&known), None)? == SwapOutcome::Done {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    Err(contradicts_itself())
+}
+
+fn contradicts_itself() -> ServiceError {
+    let why = "it neither takes the registration of this clone nor shows another one".to_owned();
+    StoreError::Unreachable { store: "the store of the team".to_owned(), why }.into()
 }
 
 pub(crate) fn parse_record(bytes: &[u8]) -> Option<CloneRecord> {
     serde_json::from_value(json::parse(bytes).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_storage::memory_store::MemoryStore;
+    use probity_storage::ports::{EventLog, LeaseStore, ObjectStore, RefStore};
+
+    /// A store that shows nothing and takes nothing.
+    struct ContradictoryStore(MemoryStore);
+
+    struct ContradictoryRefs;
+
+    impl RefStore for ContradictoryRefs {
+        fn get(&self, _: &str) -> Result<Option<Vec<u8>>, StoreError> {
+            Ok(None)
+        }
+
+        fn compare_and_set(
+            &self,
+            _: &str,
+            _: Option<&[u8]>,
+            _: Option<&[u8]>,
+        ) -> Result<SwapOutcome, StoreError> {
+            Ok(SwapOutcome::Moved { found: None })
+        }
+
+        fn list(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+            Ok(Vec::new())
+        }
+    }
+
+    impl StorageEngine for ContradictoryStore {
+        fn log(&self, name: &str) -> Box<dyn EventLog> {
+            self.0.log(name)
+        }
+
+        fn refs(&self, _: &str) -> Box<dyn RefStore> {
+            Box::new(ContradictoryRefs)
+        }
+
+        fn leases(&self, space: &str) -> Option<Box<dyn LeaseStore>> {
+            self.0.leases(space)
+        }
+
+        fn objects(&self) -> Box<dyn ObjectStore> {
+            self.0.objects()
+        }
+    }
+
+    #[test]
+    fn a_store_that_contradicts_itself_is_not_asked_for_ever() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+        let registered = register(&workspace, &ContradictoryStore(MemoryStore::new()), "host");
+        assert!(
+            matches!(registered, Err(ServiceError::Store(StoreError::Unreachable { .. }))),
+            "{registered:?}"
+        );
+    }
 }

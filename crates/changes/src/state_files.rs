@@ -65,7 +65,8 @@ impl StateMark for ChangeMark {
             [probity_guard::GUARD_FILE] => {
                 let registry = if self.is_in_team { None } else { audit::read_registry(state) };
                 let has_grown = audit::log_head(state) != self.intents;
-                fate != FileFate::Gone && guard_file::is_true(state, self.guard.as_ref(), registry.as_ref(), has_grown)
+                fate != FileFate::Gone
+                    && guard_file::is_true(state, self.guard.as_ref(), registry.as_ref(), has_grown)
             }
             [probity_guard::SESSIONS_DIR, ..] => true,
             ["receipts", file] => self.explains_receipt(state, file, fate),

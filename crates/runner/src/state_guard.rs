@@ -101,11 +101,11 @@ impl StateGuard {
             let again = self.unexplained(&settled);
             touched.retain(|name| again.contains(name));
         }
-        touched
+        touched.into_iter().collect()
     }
 
     /// Returns the changed files that nothing explains. Those in `settled` were found so before and are not looked at again.
-    fn unexplained(&self, settled: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    fn unexplained(&self, settled: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         // Bundles are written and listed under this lock, so none is half written now.
         let _turn = self.state.lock_evidence().ok();
         let now = StateListing::read(self.state.dir());
@@ -137,7 +137,7 @@ impl StateGuard {
         if !now.directories.contains_key(Path::new("")) {
             unexplained.insert(PathBuf::new());
         }
-        unexplained.into_iter().collect()
+        unexplained
     }
 
     /// Returns whether this process writes the file while the command runs. Its lock and stat cache are not among

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 const TAIL_EVENTS: usize = 64;
 /// How often voiding a command is tried while others append.
 const MAX_VOID_ATTEMPTS: usize = 20;
+/// How often a pointer is moved while others move it.
+const MAX_SWAP_ATTEMPTS: usize = 20;
 /// How often a waiting command asks the remote. Hosts limit questions.
 const WATCH_INTERVAL: Duration = Duration::from_secs(2);
 /// How often a waiting command looks at what this process itself wrote meanwhile.
@@ -383,7 +385,7 @@ impl RefStore for GitPort {
         check_sizes(name, value.unwrap_or_default())?;
         let reference = self.pointer(name);
         let mut state = self.remote.state();
-        loop {
+        for _ in 0..MAX_SWAP_ATTEMPTS {
             self.remote.sync(&mut state)?;
             let from = state.local.as_ref().and_then(|local| local.get(&reference)).cloned();
             let found = from.as_ref().map_or(Ok(None), |id| self.value_of(id))?;
@@ -406,6 +408,8 @@ impl RefStore for GitPort {
                 PushOutcome::Moved => {}
             }
         }
+        let why = "it refuses every write and shows no other one".into();
+        Err(StoreError::Unreachable { store: shown_remote(self.remote.transport.remote()), why })
     }
 
     fn list(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {

@@ -41,7 +41,9 @@ fn start(repo: &Repo, session: &str, agent: &str, path: &str) -> String {
     let intent_id = started.json["intent_id"].as_str().expect("an intent").to_owned();
     let mut after = payload(repo, session, "Bash", &json!({ "command": "probity start x" }));
     after["hook_event_name"] = "PostToolUse".into();
-    after["tool_response"] = json!({ "stdout": format!("active\n  intent {intent_id}") });
+    let owner = started.json["owner"].as_str().expect("a handle");
+    let told = format!("active\n  intent    {intent_id}\n  owner     {owner}  stored for this intent");
+    after["tool_response"] = json!({ "stdout": told });
     assert_eq!(call(repo, "after", &after).status.code(), Some(0));
     intent_id
 }

@@ -100,6 +100,11 @@ pub(super) fn range_of(
             limit: Some(Number(per_range)),
         };
         let answer: RangeAnswer = gateway.read(RANGE, &question)?;
+        // A store that does not go on would be asked for ever.
+        if answer.more && answer.kvs.last().is_none_or(|last| last.key.0 < from.0) {
+            let why = "it says that there are more keys, and does not show them".to_owned();
+            return Err(StoreError::Unfit { store: gateway.name(), why });
+        }
         all.extend(answer.kvs);
         match all.last() {
             Some(last) if answer.more => {
