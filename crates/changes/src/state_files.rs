@@ -107,8 +107,7 @@ impl ChangeMark {
 fn explains_team_file(path: &Path, rest: &[&str], fate: FileFate) -> bool {
     match rest {
         ["git", "config"] => GitTransport::is_own_config(path),
-        ["git", "HEAD" | "FETCH_HEAD" | "packed-refs" | "packed-refs.lock"] => true,
-        ["git", "refs", ..] => true,
+        ["git", "HEAD" | "FETCH_HEAD" | "packed-refs" | "packed-refs.lock"] | ["git", "refs", ..] => true,
         ["git", "objects", directory, _] => {
             *directory == "pack" || directory.len() == 2 && directory.bytes().all(|it| it.is_ascii_hexdigit())
         }

@@ -335,7 +335,8 @@ fn add_executed_words(argv: &[String], depth: usize, found: &mut BTreeSet<String
                 add_named_programs(word, found);
             }
             // A directory with a program of Python.
-            if matches!(plain, "python" | "pypy") {
+            let has_ending = word.rsplit('/').next().is_some_and(|name| name.contains('.'));
+            if matches!(plain, "python" | "pypy") && !is_behind_option && !has_ending {
                 found.insert(format!("{}/__main__.py", word.trim_end_matches('/')));
             }
             // A word behind an option may be its value.

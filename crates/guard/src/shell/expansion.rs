@@ -198,9 +198,8 @@ fn edited(value: &Value, edit: &ParameterEdit) -> Value {
     let Value::Known(value) = value else { return Value::Unknown };
     let edited = match edit {
         ParameterEdit::Default { text, .. } if value.is_empty() => text.clone(),
-        ParameterEdit::Default { .. } => value.clone(),
         ParameterEdit::Keep if value.is_empty() => return Value::Unknown,
-        ParameterEdit::Keep => value.clone(),
+        ParameterEdit::Default { .. } | ParameterEdit::Keep => value.clone(),
         ParameterEdit::LowerCase => value.to_lowercase(),
         ParameterEdit::UpperCase => value.to_uppercase(),
         ParameterEdit::Replace { from, to, is_all: true } => value.replace(from, to),

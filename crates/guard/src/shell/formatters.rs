@@ -220,18 +220,16 @@ impl Interpreter<'_> {
         let manifest = match (program, word(0)) {
             ("npm", "pkg") if matches!(word(1), "set" | "delete" | "fix") => "package.json",
             ("npm" | "pnpm" | "yarn", "init") => "package.json",
-            ("npm" | "yarn", "version") if names_package => "package.json",
-            ("npm", "install" | "i" | "add" | "uninstall" | "remove" | "rm" | "un") if names_package => {
-                "package.json"
-            }
-            ("pnpm" | "yarn" | "bun", "add" | "remove") if names_package => "package.json",
-            ("cargo", "add" | "remove" | "rm") if names_package => "Cargo.toml",
-            ("uv" | "poetry" | "pdm" | "rye", "add" | "remove") if names_package => "pyproject.toml",
-            ("poetry", "version") if names_package => "pyproject.toml",
-            ("go", "get") if names_package => "go.mod",
             ("go", "mod") if matches!(word(1), "init" | "edit") => "go.mod",
-            ("composer", "require" | "remove") if names_package => "composer.json",
-            ("bundle", "add" | "remove") if names_package => "Gemfile",
+            _ if !names_package => return,
+            ("npm" | "yarn", "version")
+            | ("npm", "install" | "i" | "add" | "uninstall" | "remove" | "rm" | "un")
+            | ("pnpm" | "yarn" | "bun", "add" | "remove") => "package.json",
+            ("cargo", "add" | "remove" | "rm") => "Cargo.toml",
+            ("uv" | "poetry" | "pdm" | "rye", "add" | "remove") | ("poetry", "version") => "pyproject.toml",
+            ("go", "get") => "go.mod",
+            ("composer", "require" | "remove") => "composer.json",
+            ("bundle", "add" | "remove") => "Gemfile",
             _ => return,
         };
         self.write(state, &Value::Known(manifest.to_owned()), WriteKind::Entry);

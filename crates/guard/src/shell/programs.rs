@@ -56,22 +56,11 @@ impl Interpreter<'_> {
             return Ok(());
         }
         match program {
+            _ if self.file_maker(program, args, state)? => {}
             "git" | "hub" => self.git(args, state),
             "probity" => self.probity(args, state),
             "tee" | "sponge" => self.write_operands(state, &Arguments::read(args, "", &[]), WriteKind::Entry),
             "cp" | "mv" | "ln" | "install" => self.copy(program, args, state),
-            "link" => self.copy("ln", args, state),
-            "split" | "csplit" => self.split(program, args, state)?,
-            "fallocate" => {
-                let read = Arguments::read(args, "lo", &["length", "offset"]);
-                self.write_operands(state, &read, WriteKind::Entry);
-            }
-            "history" => {
-                let read = Arguments::read(args, "d", &[]);
-                if read.has(&["w", "a"]) {
-                    self.write_operands(state, &read, WriteKind::Entry);
-                }
-            }
             "rm" | "rmdir" | "unlink" | "shred" => {
                 let read = Arguments::read(args, "ns", &["iterations", "size", "random-source"]);
                 let is_deep = program == "rm" && read.has(&["r", "R", "recursive"]);
@@ -82,26 +71,6 @@ impl Interpreter<'_> {
                 for target in args.iter().filter_map(|arg| arg.known()?.strip_prefix("of=")) {
                     self.write(state, &Value::Known(target.to_owned()), WriteKind::Entry);
                 }
-            }
-            "truncate" => {
-                self.write_operands(
-                    state,
-                    &Arguments::read(args, "sr", &["size", "reference"]),
-                    WriteKind::Entry,
-                );
-            }
-            "touch" => {
-                let read = Arguments::read(args, "dtr", &["date", "reference", "time"]);
-                self.write_operands(state, &read, WriteKind::Entry);
-            }
-            "mkdir" => {
-                self.write_operands(state, &Arguments::read(args, "mZ", &["mode"]), WriteKind::Directory);
-            }
-            "mkfifo" | "mknod" => {
-                let read = Arguments::read(args, "mZ", &["mode"]);
-                // Behind the name of a node stand its type and numbers.
-                let n_names = if program == "mknod" { 1 } else { read.operands.len() };
-                read.operands.iter().take(n_names).for_each(|it| self.write(state, it, WriteKind::Entry));
             }
             "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" | "setfattr" => {
                 self.change_mode(program, args, state);
@@ -117,25 +86,10 @@ impl Interpreter<'_> {
             "unzip" => self.unzip(args, state),
             "zip" => self.zip(args, state),
             "7z" | "7za" | "7zr" | "7zz" => self.seven_zip(args, state),
-            "xxd" => {
-                let read = Arguments::read(args, "clogsn", &["len", "cols", "seek"]);
-                read.operands.iter().skip(1).for_each(|it| self.write(state, it, WriteKind::Entry));
-            }
-            "uniq" => {
-                let read = Arguments::read(args, "fsw", &["skip-fields", "skip-chars", "check-chars"]);
-                read.operands.iter().skip(1).for_each(|it| self.write(state, it, WriteKind::Entry));
-            }
             "openssl" | "ffmpeg" | "java" | "keytool" => self.single_dash_outputs(args, state),
             "sed" | "gsed" => self.sed(args, state)?,
             "perl" | "ruby" => self.perl(program, args, state, input),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(args, state)?,
-            "indent" => {
-                let read = Arguments::read(args, "", &["output-file"]);
-                match args.windows(2).find(|pair| matches!(pair[0].known(), Some("-o" | "--output-file"))) {
-                    Some(pair) => self.write(state, &pair[1], WriteKind::Entry),
-                    None => self.write_operands(state, &read, WriteKind::Entry),
-                }
-            }
             "patch" => self.patch(args, state),
             "apply_patch" | "applypatch" => self.apply_patch(args, state, input),
             "ed" | "ex" => {
@@ -202,6 +156,61 @@ impl Interpreter<'_> {
         if is_file {
             self.write(state, &file, WriteKind::Entry);
         }
+    }
+
+    /// Runs a program that makes or cuts the files that its operands name; `false` if `program` is none of them.
+    fn file_maker(&mut self, program: &str, args: &[Value], state: &mut ShellState) -> Result<bool, String> {
+        match program {
+            "link" => self.copy("ln", args, state),
+            "split" | "csplit" => self.split(program, args, state)?,
+            "fallocate" => {
+                let read = Arguments::read(args, "lo", &["length", "offset"]);
+                self.write_operands(state, &read, WriteKind::Entry);
+            }
+            "history" => {
+                let read = Arguments::read(args, "d", &[]);
+                if read.has(&["w", "a"]) {
+                    self.write_operands(state, &read, WriteKind::Entry);
+                }
+            }
+            "truncate" => {
+                self.write_operands(
+                    state,
+                    &Arguments::read(args, "sr", &["size", "reference"]),
+                    WriteKind::Entry,
+                );
+            }
+            "touch" => {
+                let read = Arguments::read(args, "dtr", &["date", "reference", "time"]);
+                self.write_operands(state, &read, WriteKind::Entry);
+            }
+            "mkdir" => {
+                self.write_operands(state, &Arguments::read(args, "mZ", &["mode"]), WriteKind::Directory);
+            }
+            "mkfifo" | "mknod" => {
+                let read = Arguments::read(args, "mZ", &["mode"]);
+                // Behind the name of a node stand its type and numbers.
+                let n_names = if program == "mknod" { 1 } else { read.operands.len() };
+                read.operands.iter().take(n_names).for_each(|it| self.write(state, it, WriteKind::Entry));
+            }
+            "xxd" => {
+                let read = Arguments::read(args, "clogsn", &["len", "cols", "seek"]);
+                read.operands.iter().skip(1).for_each(|it| self.write(state, it, WriteKind::Entry));
+            }
+            "uniq" => {
+                let read = Arguments::read(args, "fsw", &["skip-fields", "skip-chars", "check-chars"]);
+                read.operands.iter().skip(1).for_each(|it| self.write(state, it, WriteKind::Entry));
+            }
+            "indent" => {
+                let read = Arguments::read(args, "", &["output-file"]);
+                match args.windows(2).find(|pair| matches!(pair[0].known(), Some("-o" | "--output-file"))) {
+                    Some(pair) => self.write(state, &pair[1], WriteKind::Entry),
+                    None => self.write_operands(state, &read, WriteKind::Entry),
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Runs a program that renames, mounts, unpacks or changes a database; `false` if `program` is none of them.
