@@ -4,6 +4,7 @@
 //! in the tree, only for the tool's default name, and never for a directory in which git tracks files. Only
 //! [`table`] knows the tools.
 
+mod javascript;
 mod look;
 mod recognize;
 mod table;
@@ -17,7 +18,9 @@ pub use recognize::{MarkedDirectory, is_valid_mark, recognize_outputs};
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 pub(crate) use table::Ecosystem;
-use table::{AdjacentOutputs, BuildOutput, ECOSYSTEMS, GO_MODULE_FILE, OutputPlacement, name_matches};
+use table::{
+    AdjacentOutputs, BuildOutput, ECOSYSTEMS, GO_MODULE_FILE, NPM_MANIFEST, OutputPlacement, name_matches,
+};
 
 /// A name with more tracked directories than this is not an output in this tree.
 const MAX_EXCLUSIONS: usize = 10;
@@ -59,6 +62,10 @@ pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Outp
         }
         for beside in ecosystem.beside {
             propose_beside(ecosystem, beside, files, read, &mut proposals.found);
+        }
+        if ecosystem.markers.contains(&NPM_MANIFEST) {
+            javascript::propose_declarations(ecosystem, files, read, &mut proposals);
+            javascript::propose_package_entries(ecosystem, files, read, &mut proposals.found);
         }
         if ecosystem.markers.contains(&GO_MODULE_FILE) {
             propose_go_programs(ecosystem, files, read, &mut proposals.found);

@@ -81,6 +81,7 @@ pub(crate) const VIRTUAL_ENVIRONMENTS: &[&str] = &[".venv", "venv", "env", "ENV"
 
 pub(crate) const CARGO_MANIFEST: &str = "Cargo.toml";
 pub(crate) const GO_MODULE_FILE: &str = "go.mod";
+pub(crate) const NPM_MANIFEST: &str = "package.json";
 
 pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
     Ecosystem {
@@ -130,7 +131,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
     },
     Ecosystem {
         name: "JavaScript",
-        markers: &["package.json"],
+        markers: &[NPM_MANIFEST],
         directories: &[
             packages("node_modules", &["node_modules"]),
             results(".nyc_output"),
@@ -156,7 +157,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         ],
         beside: &[
             // Reports of nyc, c8, Jest and Vitest.
-            beside_each(&["package.json"], &[reports("coverage")]),
+            beside_each(&[NPM_MANIFEST], &[reports("coverage")]),
             beside_each(
                 &["vite.config.*", "webpack.config.*", "angular.json", "tsup.config.*"],
                 &[results("dist")],
