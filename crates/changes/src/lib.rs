@@ -47,7 +47,7 @@ pub use registry::guard_file::{refresh_guard, run_guard_variable};
 pub(crate) use root_mapping::RootMapping;
 pub use start::{promote, promote_when_free, start};
 pub use state_files::ChangeFiles;
-pub use status::{StatusWatcher, status, status_of};
+pub use status::{RunRecords, RunWork, StatusWatcher, status, status_of};
 
 use probity_policy::{ContractRules, StrictnessProfile};
 

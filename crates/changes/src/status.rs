@@ -8,16 +8,18 @@ use crate::registry::view::format_time;
 use crate::registry::{Caller, HandleStore, IntentService};
 use probity_api::SystemPath;
 use probity_api::change::{
-    Coordination, DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer,
+    Coordination, DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, RunWorkGroup,
+    StatusAnswer,
 };
 use probity_core::bytes::bare_shell_word;
-use probity_core::text::short_id;
+use probity_core::text::{count, short_id};
 use probity_intents::registry::{CommandContext, Intent, IntentRegistry};
 use probity_intents::{ClaimIndex, IntentId, IntentOwner, IntentStatus, Ownership, PeerIntent};
 use probity_paths::RepoPath;
 use probity_policy::Policy;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze;
+use probity_snapshot::Snapshot;
 use probity_workspace::held_layers::{HeldLayer, held_layers};
 use probity_workspace::run_claims::{self, OpenRunClaim};
 use probity_workspace::transparency_log;
@@ -53,11 +55,35 @@ impl StatusWatcher {
     }
 }
 
-pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, ServiceError> {
+/// What a governed run that ended left among the uncommitted changes.
+#[derive(Debug, Clone)]
+pub struct RunWork {
+    pub run_id: String,
+    pub agent: Option<String>,
+    /// Whether the run passed, or somebody landed its held changes.
+    pub accepted: bool,
+    pub paths: BTreeSet<RepoPath>,
+}
+
+/// Answers questions about runs that ended. Evidence is read by a crate above this one.
+pub trait RunRecords {
+    /// Finds the runs that left these paths as they are. No path is in two of the answers.
+    fn work_among(&self, paths: &BTreeSet<RepoPath>) -> Result<Vec<RunWork>, ServiceError>;
+
+    /// Returns whether a held layer has changes in scope that the tree does not have yet.
+    fn holds_part_in_scope(&self, run_id: &str, tree: &Snapshot) -> bool;
+}
+
+/// Without `records`, the work of runs is not told from other unclaimed changes.
+pub fn status(
+    workspace: &Workspace,
+    caller: &Caller,
+    records: Option<&dyn RunRecords>,
+) -> Result<StatusAnswer, ServiceError> {
     transparency_log::check_lists(&workspace.state)?;
     let policy = workspace.load_policy()?.policy;
     let look = WorktreeStatus::observe(workspace, &policy)?;
-    status_of(workspace, caller, &policy, &look)
+    status_of(workspace, caller, &policy, &look, records)
 }
 
 /// Returns the status of a tree that the caller has observed.
@@ -67,6 +93,7 @@ pub fn status_of(
     caller: &Caller,
     policy: &Policy,
     look: &WorktreeStatus,
+    records: Option<&dyn RunRecords>,
 ) -> Result<StatusAnswer, ServiceError> {
     let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
@@ -83,7 +110,9 @@ pub fn status_of(
     let kept: BTreeSet<IntentId> = parts.iter().flat_map(|part| part.kept.iter().cloned()).collect();
     let here: Vec<PeerIntent> = parts.iter().flat_map(|part| part.peers_here(&frame)).collect();
     let finished = FinishedWork::of(workspace, shell.registry(), &frame);
-    let (mut dirty, counts) = summarize_dirty_paths(look, &frame, &here, &kept, finished);
+    let DirtyAttribution { summary: mut dirty, counts, unclaimed } =
+        attribute_dirty_paths(look, &frame, &here, &kept, finished);
+    add_run_work(workspace, &mut dirty, unclaimed, records)?;
     for group in &mut dirty.finished {
         let all_listed = group.changed.count == group.changed.paths.len();
         let paths = group.changed.paths.iter();
@@ -112,7 +141,10 @@ pub fn status_of(
         run_available: AnalysisStore::open(workspace).has(run_id),
         next_step: {
             let has_turn = |line: &IntentLine| parts.iter().any(|part| part.has_turn(&line.intent_id));
-            let step = next_step(shell.registry(), &has_turn, &intents, &runs, &held, &dirty);
+            let holds_part = |layer: &HeldLayerLine| {
+                records.is_none_or(|records| records.holds_part_in_scope(&layer.run_id, &look.snapshot))
+            };
+            let step = next_step(shell.registry(), &has_turn, &intents, &runs, (&held, &holds_part), &dirty);
             match look.undecided_note(|_| true) {
                 Some(note) => format!("{step}; {note}"),
                 None => step,
@@ -241,17 +273,25 @@ fn held_lines(workspace: &Workspace) -> Result<Vec<HeldLayerLine>, ServiceError>
     Ok(layers.map(line).collect())
 }
 
-/// Attributes the uncommitted changes, and counts them per intent.
-fn summarize_dirty_paths(
+/// The uncommitted changes by intent.
+struct DirtyAttribution {
+    summary: DirtySummary,
+    counts: BTreeMap<IntentId, usize>,
+    /// The paths that are in no group of the summary.
+    unclaimed: BTreeSet<RepoPath>,
+}
+
+fn attribute_dirty_paths(
     look: &WorktreeStatus,
     frame: &RootMapping,
     here: &[PeerIntent],
     kept: &BTreeSet<IntentId>,
     mut finished: FinishedWork<'_>,
-) -> (DirtySummary, BTreeMap<IntentId, usize>) {
+) -> DirtyAttribution {
     let claims = ClaimIndex::of(here);
     let mut summary = DirtySummary { count: look.state.dirty.len(), ..DirtySummary::default() };
     let mut counts = BTreeMap::new();
+    let mut unclaimed = BTreeSet::new();
     let mut done: BTreeMap<IntentId, FinishedGroup> = BTreeMap::new();
     for (path, entry) in &look.state.dirty {
         let name = frame.to_repo_path(path);
@@ -279,12 +319,49 @@ fn summarize_dirty_paths(
             });
             &mut group.changed
         } else {
-            &mut summary.unclaimed
+            unclaimed.insert(path.clone());
+            continue;
         };
         add_path(group, path);
     }
     summary.finished = done.into_values().collect();
-    (summary, counts)
+    DirtyAttribution { summary, counts, unclaimed }
+}
+
+/// Tells the work of runs from the changes that nobody is known for.
+fn add_run_work(
+    workspace: &Workspace,
+    summary: &mut DirtySummary,
+    mut unclaimed: BTreeSet<RepoPath>,
+    records: Option<&dyn RunRecords>,
+) -> Result<(), ServiceError> {
+    let found = match records {
+        Some(records) if !unclaimed.is_empty() => records.work_among(&unclaimed)?,
+        _ => Vec::new(),
+    };
+    for work in found {
+        let mut changed = DirtyGroup::default();
+        for path in &work.paths {
+            unclaimed.remove(path);
+            add_path(&mut changed, path);
+        }
+        let message = format!("Work of run {}", short_id(&work.run_id));
+        let commit_command = work
+            .accepted
+            .then(|| uncommitted_work::commit_command(workspace, work.paths.iter(), &message))
+            .flatten();
+        summary.runs.push(RunWorkGroup {
+            run_id: work.run_id,
+            agent: work.agent,
+            accepted: work.accepted,
+            commit_command,
+            changed,
+        });
+    }
+    for path in &unclaimed {
+        add_path(&mut summary.unclaimed, path);
+    }
+    Ok(())
 }
 
 /// Returns whether a seemingly foreign, unexpired intent belongs to the reader by a handle kept in this worktree.
@@ -297,7 +374,7 @@ fn next_step(
     has_turn: &dyn Fn(&IntentLine) -> bool,
     intents: &[IntentLine],
     runs: &[RunLine],
-    held: &[HeldLayerLine],
+    (held, holds_part): (&[HeldLayerLine], &dyn Fn(&HeldLayerLine) -> bool),
     dirty: &DirtySummary,
 ) -> String {
     let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
@@ -348,14 +425,33 @@ fn next_step(
     } else if let Some(group) = dirty.finished.first() {
         match &group.commit_command {
             Some(command) => format!("commit the finished work of {}: `{command}`", group.agent),
-            None => format!("commit the finished work of {}: {} paths", group.agent, group.changed.count),
+            None => {
+                let paths = count(group.changed.count, "path");
+                format!("commit the finished work of {}: {paths}", group.agent)
+            }
         }
     } else if let Some(layer) = held.last() {
         let id = short_id(&layer.run_id);
+        let way_in = if holds_part(layer) {
+            format!("`probity land {id} --in-scope` lands those in scope")
+        } else {
+            format!("`probity amend {id} --add PATTERN --why '…'` widens the scope for them")
+        };
         format!(
-            "decide about the held changes: `probity diff {id}` shows them, `probity land {id} --in-scope` lands those in \
-             scope, `probity discard {id}` drops them"
+            "decide about the held changes: `probity diff {id}` shows them, {way_in}, `probity discard {id}` drops them"
         )
+    } else if let Some(work) = dirty.runs.first() {
+        let id = short_id(&work.run_id);
+        match &work.commit_command {
+            Some(command) => format!("commit the work of run {id}: `{command}`"),
+            None if work.accepted => {
+                format!("commit the work of run {id}: {}", count(work.changed.count, "path"))
+            }
+            None => format!(
+                "run {id} failed and left changes: `probity evidence show {id}` says why, `probity revert {id}` undoes \
+                 those out of scope"
+            ),
+        }
     } else if dirty.unclaimed.count > 0 {
         "uncommitted changes belong to no intent: commit, stash or revert them before a start on those paths"
             .to_owned()

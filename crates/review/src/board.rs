@@ -38,7 +38,7 @@ const MAX_NAMED_PATHS: usize = 3;
 pub fn board(workspace: &Workspace) -> Result<BoardAnswer, ServiceError> {
     let policy = workspace.load_policy()?.policy;
     let look = WorktreeStatus::observe(workspace, &policy)?;
-    let status = probity_changes::status_of(workspace, &reader(), &policy, &look)?;
+    let status = probity_changes::status_of(workspace, &reader(), &policy, &look, None)?;
     let service = IntentService::open(workspace)?;
     let committed = CommitContents::of_paths(workspace, status.head.as_deref(), look.state.dirty.keys())?;
     let mut drafts = Vec::new();

@@ -6,7 +6,7 @@
 //!
 //! * [`find_change`]: the change that a name means. [`review`]: everything about it. [`ChangeContents`]: its files.
 //! * [`change_findings`]: what a change did to the findings of the tree.
-//! * [`board`]: who is where. [`log_feed`]: the log in words.
+//! * [`tree_status`]: who holds what, and who made which uncommitted changes. [`board`]: who is where. [`log_feed`]: the log in words.
 //! * [`line_origin`]: why a line is there.
 //! * [`undecided`]: what waits for a person beside changes.
 //! * [`lost_intents`]: what merges lost, and decisions about it.
@@ -32,6 +32,7 @@ pub mod lost_intents;
 mod options;
 mod range_review;
 mod run_review;
+mod tree_status;
 mod uncommitted_runs;
 mod undecided;
 mod worktree_review;
@@ -47,6 +48,7 @@ pub use file_sides::{FileSides, is_file};
 pub use findings::change_findings;
 pub use line_origin::{line_origin, lines_around};
 pub use log_feed::{log_feed, log_size};
+pub use tree_status::tree_status;
 pub use undecided::{UndecidedFacts, undecided};
 
 use probity_api::review::{ChangeReview, ReviewPath};

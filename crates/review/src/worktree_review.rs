@@ -108,7 +108,7 @@ fn owners_sentence(n_all: usize, n_unclaimed: usize, n_left: usize) -> String {
 
 /// Reviews everything that differs from the commit.
 pub(crate) fn worktree(workspace: &Workspace) -> Result<ChangeReview, ServiceError> {
-    let status = probity_changes::status(workspace, &reader())?;
+    let status = probity_changes::status(workspace, &reader(), None)?;
     let mut paths = dirty_rows(workspace, &|_| true)?;
     let (mut clauses, entries) = claims_of(&status);
     let left = uncommitted_runs(workspace, paths.iter().map(|row| &row.path))?;

@@ -34,7 +34,9 @@ pub use start::{
     BlastLevel, BlastSummary, ConstraintInScope, GateForecast, MissingPath, ScopeWarning, StartAnswer,
     StartBudget, StartObstacle,
 };
-pub use status::{DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer};
+pub use status::{
+    DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, RunWorkGroup, StatusAnswer,
+};
 pub use team::{
     LandedChange, TeamChange, TeamChangeAnswer, TeamClone, TeamLandedAnswer, TeamLogAcceptedAnswer,
     TeamStatusAnswer, TeamStoreMember, TeamView, TeamWarning, WaitingChange,

@@ -120,8 +120,24 @@ pub struct DirtySummary {
     pub abandoned: DirtyGroup,
     /// Work of finished intents, unchanged since their finish and not committed yet.
     pub finished: Vec<FinishedGroup>,
-    /// Held by no intent.
+    /// Work of governed runs that ended, unchanged since and not committed yet.
+    pub runs: Vec<RunWorkGroup>,
+    /// Held by no intent, and not the work of a run that is known.
     pub unclaimed: DirtyGroup,
+}
+
+/// What a governed run left in the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunWorkGroup {
+    pub run_id: String,
+    /// The name that the caller of the run gave its agent.
+    pub agent: Option<String>,
+    /// Whether it was let in: the run passed, or somebody landed its held changes.
+    pub accepted: bool,
+    /// The command that commits exactly these paths, if they were let in and are few.
+    pub commit_command: Option<String>,
+    #[serde(flatten)]
+    pub changed: DirtyGroup,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -145,7 +145,7 @@ fn manage_intent(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Resul
         IntentAction::Landed => return Ok(team::landed(&workspace, &caller)?.to_document()),
         IntentAction::Get => return Ok(service.show(&workspace, &caller, &named()?)?.to_document()),
         IntentAction::Status => {
-            let mut answer = probity_changes::status(&workspace, &caller)?;
+            let mut answer = probity_review::tree_status(&workspace, &caller)?;
             if request.here {
                 answer.intents.retain(|line| line.is_here);
             }

@@ -62,7 +62,8 @@ fn nobody_is_told_to_touch_the_files_of_a_run_at_work() {
     let next = status["next_step"].as_str().expect("a next step");
     assert!(next.contains("works in this tree: leave its files alone"), "{next}");
     assert!(!next.contains("stash"), "{next}");
-    assert!(next_step(&repo.ask(&["status"])).contains("stash"), "once it has ended");
+    let ended = repo.ask(&["status"]);
+    assert!(next_step(&ended).contains("git add -- src/a.py"), "once it has ended: {ended:#?}");
 }
 
 #[test]

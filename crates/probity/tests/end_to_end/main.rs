@@ -31,6 +31,7 @@ mod pipeline;
 mod published_schemas;
 #[path = "../shared/repo.rs"]
 mod repo;
+mod run_work;
 mod schemas;
 mod shared_change_words;
 mod team;

@@ -129,6 +129,17 @@ fn select(held: &HeldRun, selection: &LandSelection) -> Result<Vec<TreeChange>, 
     }
 }
 
+/// Returns whether a held run has changes in scope that `tree` does not have yet. Where that cannot be told, it has: a
+/// landing then says what is wrong.
+pub fn holds_part_in_scope(workspace: &Workspace, run_id: &str, tree: &Snapshot) -> bool {
+    let waits = || {
+        let held = HeldRun::find(workspace, run_id)?;
+        let in_scope = select(&held, &LandSelection::InScope)?;
+        Ok::<_, ServiceError>(in_scope.iter().any(|change| entry_state(tree, &change.path) != change.after))
+    };
+    waits().unwrap_or(true)
+}
+
 /// Returns the changes in scope that the tree does not have yet; refuses if there are none.
 fn not_landed_yet(
     held: &HeldRun,
@@ -148,7 +159,8 @@ fn not_landed_yet(
         format!("run {id} holds no change in its scope that could land without the others")
     };
     let step = format!(
-        "`probity diff {id}` shows what is held; `probity amend {id}` widens the scope, `probity discard {id}` drops it"
+        "`probity diff {id}` shows what is held; `probity amend {id} --add PATTERN --why '…'` widens the scope, \
+         `probity discard {id}` drops what is held"
     );
     Err(ServiceError::refused(ReasonCode::ReconUntrackedDelta, detail).with_next_step(step))
 }

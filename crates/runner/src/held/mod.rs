@@ -14,7 +14,7 @@ mod rebase;
 
 pub use discard::discard;
 pub use enter::enter;
-pub use land::{LandRequest, LandSelection, land};
+pub use land::{LandRequest, LandSelection, holds_part_in_scope, land};
 pub use layer_diff::layer_diff;
 
 use crate::bundles::{self, SoundBundle};

@@ -10,6 +10,7 @@ use clap::Args;
 use probity_api::ExitCode;
 use probity_api::change::{Coordination, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
 use probity_changes::StatusWatcher;
+use probity_core::text::short_id;
 use probity_evidence::GlobList;
 use probity_intents::{IntentId, IntentStatus, Ownership, ScopeEntrySet};
 use probity_workspace::{ServiceError, Workspace};
@@ -44,7 +45,7 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Command
     // Opened before anything is shown, so that a key pressed immediately counts.
     let keyboard = if args.watch { RawKeyboard::open() } else { None };
     let look = || -> Result<StatusAnswer, ServiceError> {
-        let mut answer = probity_changes::status(workspace, &caller)?;
+        let mut answer = probity_review::tree_status(workspace, &caller)?;
         answer.intents.retain(|line| line.is_here || !args.here);
         Ok(answer)
     };
@@ -186,6 +187,11 @@ fn show_status(answer: &StatusAnswer) {
     for group in &dirty.finished {
         let label = format!("finished by {}, not committed yet", group.agent);
         show_group(&label, &group.changed);
+    }
+    for group in &dirty.runs {
+        let agent = group.agent.as_ref().map_or_else(String::new, |agent| format!(" ({agent})"));
+        let fate = if group.accepted { "not committed yet" } else { "which failed" };
+        show_group(&format!("from run {}{agent}, {fate}", short_id(&group.run_id)), &group.changed);
     }
     show_group("in no intent", &dirty.unclaimed);
     show_notices(&answer.notices);
