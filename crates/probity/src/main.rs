@@ -138,6 +138,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         caller_location::announce(command, &workspace);
         Ok::<_, ServiceError>(workspace)
     };
+    let _phase = long_work(&cli.command).map(|what| progress::meter().begin(what));
     match cli.command {
         CliCommand::Run(args) => commands::run::run(&workspace()?, args, cwd.clone(), cli.json),
         CliCommand::Plan(args) => commands::plan::plan(&about("plan")?, args),
@@ -177,6 +178,51 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Conformance(args) => commands::conformance::conformance(&args),
         CliCommand::Completions(args) => Ok(commands::completions::completions(Cli::command(), &args)),
         CliCommand::Man(args) => Ok(commands::completions::man(Cli::command(), &args)),
+    }
+}
+
+/// Says what a command does while it shows no more exact progress. None for those that hand over the terminal, wait for
+/// input, or show their own progress from the beginning.
+fn long_work(command: &CliCommand) -> Option<&'static str> {
+    match command {
+        CliCommand::Plan(_) => Some("planning"),
+        CliCommand::Status(args) => args.reports_once().then_some("reading the tree"),
+        CliCommand::Doctor(_) => Some("checking the setup"),
+        CliCommand::Amend(_) => Some("judging again"),
+        CliCommand::Discard(_) => Some("dropping the changes"),
+        CliCommand::Diff(_) => Some("comparing the changes with the tree"),
+        CliCommand::Runs(_) => Some("reading stored analyses"),
+        CliCommand::Intent(_) => Some("reading the intents"),
+        CliCommand::Log(_) => Some("reading the log"),
+        CliCommand::Evidence(_) => Some("reading the evidence"),
+        CliCommand::Receipt(_) => Some("reading receipts"),
+        CliCommand::Team(_) => Some("asking the team's store"),
+        CliCommand::Explain(_) => Some("reading the tree and the run"),
+        CliCommand::Why(_) => Some("looking for the origin of the line"),
+        CliCommand::Review(_) => Some("reading the change"),
+        CliCommand::Uninstall(_) => Some("removing Probity's files"),
+        CliCommand::Run(_)
+        | CliCommand::Start(_)
+        | CliCommand::Finish(_)
+        | CliCommand::Land(_)
+        | CliCommand::Enter(_)
+        | CliCommand::Revert(_)
+        | CliCommand::Analyze(_)
+        | CliCommand::Ci(_)
+        | CliCommand::Contract(_)
+        | CliCommand::Claims(_)
+        | CliCommand::Keys(_)
+        | CliCommand::Ledger(_)
+        | CliCommand::Commits(_)
+        | CliCommand::Merge(_)
+        | CliCommand::Ui(_)
+        | CliCommand::Init(_)
+        | CliCommand::Mcp(_)
+        | CliCommand::Lsp(_)
+        | CliCommand::Hook(_)
+        | CliCommand::Conformance(_)
+        | CliCommand::Completions(_)
+        | CliCommand::Man(_) => None,
     }
 }
 

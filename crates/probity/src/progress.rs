@@ -47,7 +47,7 @@ pub(crate) fn meter() -> &'static ProgressMeter {
 pub(crate) fn with_progress<T>(
     work: impl FnOnce(&(dyn Fn(ProgressStep) + Sync)) -> Result<T, ServiceError>,
 ) -> Result<T, ServiceError> {
-    let phase = meter().begin("starting");
+    let phase = meter().begin("reading git and the policy");
     work(&|step| phase.show_step(step))
 }
 

@@ -32,6 +32,12 @@ pub(crate) struct StatusArgs {
     identity: IdentityArgs,
 }
 
+impl StatusArgs {
+    pub(crate) const fn reports_once(&self) -> bool {
+        !self.watch
+    }
+}
+
 /// Maximum wait for registry events before the worktree is checked again.
 const LOOK_AGAIN_INTERVAL: Duration = Duration::from_secs(1);
 /// Separates successive statuses where they cannot be redrawn in place.
