@@ -115,7 +115,8 @@ fn git(workspace: &Workspace) -> DoctorCheckup {
     });
     match listed {
         Ok(Some((n_files, head))) => {
-            passing_checkup("git", format!("{n_files} files in commit {head} ({})", git.common_dir.display()))
+            let files = count(n_files, "file");
+            passing_checkup("git", format!("{files} in commit {head} ({})", git.common_dir.display()))
         }
         Ok(None) => failing_checkup(
             "git",

@@ -80,7 +80,7 @@ probity_core::code_enum! {
             "analyze both trees with the same settings and version";
         StructuralRegressions = "structural_regressions",
             "the change adds findings in its scope",
-            "fix the new findings that block; if the team accepts such findings, let the policy of the base branch pass them: `severity_floor = \"critical\"` under `[contract]` in probity.toml lets `warning` pass";
+            "fix the new findings that block; if the team accepts warnings, the policy of the base branch can let them pass, but nothing critical: `severity_floor = \"critical\"` under `[contract]` in probity.toml";
         GateFailures = "gate_failures",
             "a required gate fails after the change",
             "fix what makes the gate fail; if it could not start, install its program or correct its `run` in the policy";

@@ -180,9 +180,9 @@ crate::code_enum! {
         PlanBadTier = "PLAN.BAD_TIER", "a tier is not `T` and a number",
             "write it as `T0`, `T1` and so on";
         PlanUnknownProfile = "PLAN.UNKNOWN_PROFILE", "the policy has no such profile",
-            "choose one of the policy's profiles";
+            "choose one of the policy's profiles, or add a `[profile.NAME]` to it";
         PlanUnknownPack = "PLAN.UNKNOWN_PACK", "the policy has no such pack",
-            "choose one of the policy's packs";
+            "choose one of the policy's packs, or add a `[[pack]]` to it";
         PlanPackCapExceeded = "PLAN.PACK_CAP_EXCEEDED", "the change needs more packs than the profile allows",
             "split the change";
         ConfigInvalid = "CONFIG.INVALID", "the configuration is not valid",

@@ -5,7 +5,7 @@
 
 use crate::verify::{MAX_DOCUMENT_BYTES, is_too_large};
 use crate::{CheckStatus, SignatureRule, TrustRequirements, attest};
-use probity_core::{Digest, ReasonCode, bytes, json};
+use probity_core::{Digest, ReasonCode, bytes, json, text};
 use probity_paths::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
@@ -257,13 +257,17 @@ fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptChec
     let differs = |entry: &&DeltaEntry| digest_of_file(&entry.path) != entry.after;
     let wrong: Vec<String> = entries.iter().filter(differs).map(|entry| entry.path.to_string()).collect();
     if wrong.is_empty() {
-        return ReceiptCheck::passed("tree", format!("{} files are as the change left them", entries.len()));
+        let detail = match entries.len() {
+            1 => "1 file is as the change left it".to_owned(),
+            n_files => format!("{n_files} files are as the change left them"),
+        };
+        return ReceiptCheck::passed("tree", detail);
     }
     let shown = wrong.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     ReceiptCheck::failed(
         "tree",
         ReasonCode::EvidenceTreeMismatch,
-        format!("{} of {} differ: {shown}", wrong.len(), entries.len()),
+        format!("{} of {} changed since: {shown}", wrong.len(), text::count(entries.len(), "file")),
     )
 }
 

@@ -1,7 +1,6 @@
 //! Ways to name four trees: a merge commit, a merge in progress, a squash, a rebase, a cherry-pick, or the trees themselves.
 
 use probity_core::ReasonCode;
-use probity_core::bytes::escape;
 use probity_snapshot::GitId;
 use probity_snapshot::git::GitLayout;
 use probity_workspace::{ServiceError, Workspace, git, git_history};
@@ -47,7 +46,7 @@ pub(crate) struct NamedMerge {
 }
 
 fn missing(name: &str) -> ServiceError {
-    ServiceError::Missing(format!("git knows no commit `{}` here", escape(name.as_bytes())))
+    probity_workspace::git::unknown_commit(name)
 }
 
 pub(crate) fn object_id(layout: &GitLayout, name: &str) -> Result<GitId, ServiceError> {

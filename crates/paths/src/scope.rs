@@ -22,7 +22,7 @@ pub struct ScopePattern {
 
 /// An invalid pattern of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("pattern {index}, `{}`: {}", bytes::escape(.pattern), .reason.meaning())]
+#[error("pattern {}, `{}`: {}", index + 1, bytes::escape(.pattern), .reason.meaning())]
 pub struct PatternError {
     /// A `SCOPE.…` code.
     pub reason: ReasonCode,

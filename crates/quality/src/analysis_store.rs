@@ -195,7 +195,7 @@ impl AnalysisStore {
     /// Loads by a unique prefix of the run id, with or without `sha256:`; `last` is the newest.
     pub fn load(&self, name: &str) -> Result<StoredAnalysis, ServiceError> {
         self.read(self.find(name)?)?
-            .ok_or_else(|| ServiceError::NoSuchAnalysis(format!("no stored run is called `{name}`")))
+            .ok_or_else(|| ServiceError::NoSuchAnalysis(format!("no stored analysis is called `{name}`")))
     }
 
     pub fn has(&self, id: RunId) -> bool {
@@ -261,7 +261,7 @@ impl AnalysisStore {
             let newest = self.ids_by_time()?.into_iter().next();
             return newest
                 .map(|(_, id)| id)
-                .ok_or_else(|| ServiceError::NoSuchAnalysis("no run is stored yet".into()));
+                .ok_or_else(|| ServiceError::NoSuchAnalysis("no analysis is stored yet".into()));
         }
         let prefix = name.strip_prefix("sha256:").unwrap_or(name).to_ascii_lowercase();
         let ids = self.ids()?;
@@ -271,7 +271,7 @@ impl AnalysisStore {
                 "`{name}` is too short: give at least {MIN_RUN_ID_DIGITS} digits"
             ))),
             [id] => Ok(*id),
-            [] => Err(ServiceError::NoSuchAnalysis(format!("no stored run is called `{name}`"))),
+            [] => Err(ServiceError::NoSuchAnalysis(format!("no stored analysis is called `{name}`"))),
             many => Err(ServiceError::NoSuchAnalysis(format!(
                 "`{name}` names {} stored runs: give more digits",
                 many.len()

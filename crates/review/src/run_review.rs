@@ -135,7 +135,8 @@ pub(crate) fn finished_run(
     let n_lost =
         paths.iter().filter(|path| path.folded.as_deref().is_some_and(|why| why.contains("no copy"))).count();
     if n_lost > 0 {
-        notes.push(format!("the content of {n_lost} paths is not kept here any more: only its digests are"));
+        let paths = probity_core::text::count(n_lost, "path");
+        notes.push(format!("the content of {paths} is no longer kept here, only the digests"));
     }
     let title = command_words(manifest).unwrap_or_else(|| format!("run {}", manifest.run_id));
     let review = ChangeReview {

@@ -89,11 +89,16 @@ pub(crate) fn require_coverage(
         String::new()
     };
     let (patterns, n_files) = (quoted_patterns(scope), preview.coverage.files);
+    let files = if n_files == 1 {
+        "does not cover the only file".to_owned()
+    } else {
+        format!("covers none of the {n_files} files")
+    };
     let detail = if directory.is_root() {
-        format!("the scope {patterns} covers none of the {n_files} files{hint}")
+        format!("the scope {patterns} {files}{hint}")
     } else {
         format!(
-            "the scope covers none of the {n_files} files: you are in {directory}, so from the root of the tree it is \
+            "the scope {files}: you are in {directory}, so from the root of the tree it is \
              {patterns}{hint}"
         )
     };

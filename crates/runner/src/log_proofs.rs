@@ -68,8 +68,11 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ServiceError> {
 
 /// Opens the log, which must have begun.
 fn open(workspace: &Workspace) -> Result<(SqliteStore, LogHead), ServiceError> {
-    let nothing =
-        || ServiceError::Missing("there is no log yet: nothing was run, started or proposed".into());
+    let nothing = || {
+        let detail = "there is no log yet: nothing was run, started or proposed";
+        ServiceError::refused(ReasonCode::InputMissing, detail)
+            .with_next_step("`probity run --scope 'src/**' -- COMMAND` makes its first entry")
+    };
     let store = workspace.state.existing_store()?.ok_or_else(nothing)?;
     let head = store.log_head()?.ok_or_else(nothing)?;
     Ok((store, head))
@@ -152,8 +155,9 @@ pub fn checkpoint(workspace: &Workspace, size: Option<u64>) -> Result<LogCheckpo
 
 fn head_at(store: &SqliteStore, newest: &LogHead, size: u64) -> Result<TreeHead, ServiceError> {
     store.log_head_at(size)?.ok_or_else(|| {
-        let why = format!("the log has {} entries, not {size}", newest.tree.size);
-        ServiceError::BadInput(why)
+        let why = format!("the size of the log is {}, not {size}", newest.tree.size);
+        ServiceError::refused(ReasonCode::InputInvalid, why)
+            .with_next_step("give a size that the log has had; `probity log show` says how long it is now")
     })
 }
 
@@ -170,10 +174,9 @@ pub fn consistency(
     };
     let (old, new) = (head(old)?, head(new)?);
     let hashes = log.0.consistency_proof(old.size, new.size)?.ok_or_else(|| {
-        ServiceError::BadInput(format!(
-            "the old size, {}, is larger than the new one, {}",
-            old.size, new.size
-        ))
+        let why = format!("the old size, {}, is larger than the new one, {}", old.size, new.size);
+        ServiceError::refused(ReasonCode::InputInvalid, why)
+            .with_next_step("give the smaller size first: `probity log consistency OLD NEW`")
     })?;
     Ok(LogConsistency { origin: log.1.origin, old, new, hashes })
 }

@@ -120,7 +120,7 @@ pub(crate) async fn code(request: PageRequest) -> Response {
         Some(facts) if request.wants_json() => document(&facts.answer),
         Some(facts) => page(StatusCode::OK, pages::code::code(frame, &facts, family)),
         None if request.wants_json() => {
-            request.refusal("code", &ServiceError::NoSuchAnalysis("no run is stored yet".into()))
+            request.refusal("code", &ServiceError::NoSuchAnalysis("no analysis is stored yet".into()))
         }
         None => page(StatusCode::OK, pages::code::nothing_stored(frame)),
     })

@@ -181,8 +181,15 @@ pub fn commit_id(workspace: &Workspace, revision: &str) -> Result<String, Servic
             let detail = format!("git knows no commit `{name}` here; this clone is shallow");
             ServiceError::refused(ReasonCode::GitHistoryMissing, detail)
         }
-        Some(_) => ServiceError::Missing(format!("git knows no commit `{name}` here")),
+        Some(_) => unknown_commit(revision),
     })
+}
+
+/// Refuses a name that git does not know.
+pub fn unknown_commit(revision: &str) -> ServiceError {
+    let detail = format!("git knows no commit `{}` here", escape(revision.as_bytes()));
+    ServiceError::refused(ReasonCode::InputMissing, detail)
+        .with_next_step("check the spelling; `git fetch` gets branches and commits that only the remote has")
 }
 
 fn no_repository(workspace: &Workspace, revision: &str) -> ServiceError {

@@ -103,6 +103,9 @@ impl FinishHandler<'_> {
             uncommitted_work::commit_command(self.workspace, paths.keys(), &self.intent.description);
         let advice = match &answer.commit_command {
             Some(command) => format!("commit this change now: `{command}`"),
+            None if paths.len() == 1 => {
+                "commit the only path of this change now, and nothing else".to_owned()
+            }
             None => format!("commit the {} paths of this change now, and only those", paths.len()),
         };
         answer.message = format!("{}; {advice}", answer.message);

@@ -348,7 +348,7 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
     };
     match decision.next_step {
         StartNextStep::AnalyzeThenStart => {
-            "no stored run describes the tree as it is: analyze it, then start again".into()
+            "no stored analysis describes the tree as it is: run `probity analyze`, then start again".into()
         }
         StartNextStep::WaitThenPromote => {
             let place = decision.queue_position.unwrap_or(1);

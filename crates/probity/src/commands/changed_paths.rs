@@ -113,7 +113,7 @@ pub(crate) fn unscoped_change_lines(changes: &[MarkedPath<'_>]) -> Vec<String> {
 
 /// Summarizes the exempt paths in one line: how many, and where.
 pub(crate) fn exempt_line(exempt: &[RepoPath]) -> Option<String> {
-    output_line(exempt, "changed, not part of the delta")
+    output_line(exempt, "changed, not judged")
 }
 
 /// Summarizes build outputs, sorted by path, in one line: how many, what became of them, and where.

@@ -464,7 +464,8 @@ pub(super) fn show(review: &VerdictSummary, verified: &TreeVerification) {
     for finding in review.findings.iter().take(MAX_LIST_LINES) {
         let whose = if finding.is_ours { ui::bad("new") } else { ui::dim("new, outside") };
         let place = finding.path.as_ref().map_or_else(String::new, |it| format!("{it}:{}", finding.lines.0));
-        ui::print(format_args!("  {whose} {} {place}  {}", finding.severity, finding.message));
+        let remark = if finding.is_let_through { ui::dim("  (does not block)") } else { String::new() };
+        ui::print(format_args!("  {whose} {} {place}  {}{remark}", finding.severity, finding.message));
     }
     if review.findings.len() > MAX_LIST_LINES {
         ui::print(format_args!("  and {} more (--sarif has all)", review.findings.len() - MAX_LIST_LINES));

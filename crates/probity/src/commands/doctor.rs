@@ -68,7 +68,9 @@ pub(crate) fn doctor(workspace: &Workspace, args: &DoctorArgs) -> Result<Command
             CheckupStatus::Warning => ui::warn("warning"),
             CheckupStatus::Failed => ui::bad("failed"),
         };
-        ui::print_row(check.name, format_args!("{mark}  {}", check.detail));
+        // The longest name has no room in the column of labels.
+        let label = if check.name == "enforcement" { "enforce" } else { check.name };
+        ui::print_row(label, format_args!("{mark}  {}", check.detail));
         if let Some(next_step) = &check.next_step {
             ui::print_row("", format_args!("→ {next_step}"));
         }

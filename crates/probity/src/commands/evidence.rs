@@ -4,7 +4,7 @@ use crate::answer::CommandAnswer;
 use crate::progress::meter;
 use crate::ui;
 use clap::{Subcommand, ValueEnum};
-use probity_api::govern::evidence::{EvidenceChain, RunRevert};
+use probity_api::govern::evidence::{EvidenceChain, EvidenceVerification, RunRevert};
 use probity_api::{Answer as _, ExitCode};
 use probity_core::text::short_id;
 use probity_core::{Digest, ReasonCode};
@@ -313,7 +313,17 @@ fn verify(
     let further = proven.into_iter().chain(tree.map(|it| it.check())).chain(listed);
     let answer = bundles::verification_answer(&verification, further);
     ui::print(format_args!("{} {}", ui::bold("bundle"), crate::relative_to_cwd(dir).display()));
-    let n_required = n_required_gates(&files, trust);
+    show_verification(&answer, &files, trust);
+    Ok(CommandAnswer::of(answer.outcome.into(), &answer))
+}
+
+/// Shows the checks of a bundle, the verdict, and what to do.
+pub(crate) fn show_verification(
+    answer: &EvidenceVerification,
+    files: &bundles::BundleFiles,
+    trust: &TrustRequirements,
+) {
+    let n_required = n_required_gates(files, trust);
     answer.checks.iter().for_each(|check| show_check(check, n_required));
     let (passed, codes) = (answer.outcome == BundleVerdict::Pass, &answer.codes);
     if passed {
@@ -338,7 +348,6 @@ fn verify(
         ui::print(format_args!("{} {what}: {}{run}", ui::bad("FAIL"), ui::bad(join(&shown))));
     }
     show_next(codes);
-    Ok(CommandAnswer::of(answer.outcome.into(), &answer))
 }
 
 /// Counts the gates that the recorded plan and the caller require; `None` if the manifest cannot be read.

@@ -158,11 +158,14 @@ fn register_with(
 }
 
 pub(super) fn show(change: &AgentFileChange, dry_run: bool) {
-    let word = match change.change {
-        AgentFileChangeKind::Created => "created",
-        AgentFileChangeKind::Changed => "changed",
-        AgentFileChangeKind::Removed => "removed",
-        AgentFileChangeKind::Unchanged => "as it was",
+    let word = match (change.change, dry_run) {
+        (AgentFileChangeKind::Created, false) => "created",
+        (AgentFileChangeKind::Created, true) => "creates",
+        (AgentFileChangeKind::Changed, false) => "changed",
+        (AgentFileChangeKind::Changed, true) => "changes",
+        (AgentFileChangeKind::Removed, false) => "removed",
+        (AgentFileChangeKind::Removed, true) => "removes",
+        (AgentFileChangeKind::Unchanged, _) => "unchanged",
     };
     ui::print_row(word, change.path.0.display());
     if dry_run && change.change != AgentFileChangeKind::Unchanged {

@@ -153,7 +153,7 @@ pub(crate) fn show_landing(answer: &LandAnswer, may_rebase: bool) {
     if has_conflict {
         ui::print_row(
             "next",
-            "take the edit of these lines out of the tree and land again, or discard the run's",
+            "undo the edit of these lines in the tree and land again, or discard the changes of the run",
         );
     }
     if !answer.left.is_empty() {

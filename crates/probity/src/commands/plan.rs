@@ -45,10 +45,12 @@ pub(crate) fn plan(workspace: &Workspace, args: PlanArgs) -> Result<CommandAnswe
         }
         let left_out = suggested.n_outputs_left_out;
         if left_out > 0 {
-            ui::eprint(format_args!(
-                "{} paths that look like build outputs are left out",
-                ui::format_number(left_out)
-            ));
+            ui::eprint(match left_out {
+                1 => "1 path that looks like a build output is left out".to_owned(),
+                many => {
+                    format!("{} paths that look like build outputs are left out", ui::format_number(many))
+                }
+            });
         }
         if suggested.patterns.is_empty() && left_out == 0 {
             ui::eprint("the run changed nothing, so there is no scope to suggest");

@@ -122,7 +122,7 @@ pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<Command
     };
     let done = ui::count_of(answer.paths.len() - refused - already, what);
     let verb = if dry_run { "would be undone" } else { "undone" };
-    let before = if already == 0 { String::new() } else { format!(", {already} undone already") };
+    let before = if already == 0 { String::new() } else { format!(", {already} already undone") };
     ui::print(format_args!("{done} {verb}{before}, {refused} refused"));
     show_kept(&answer);
     if let Some(dir) = &answer.evidence_dir {

@@ -245,13 +245,6 @@ fn verify(page: &Path, trust: Option<&Path>) -> Result<CommandAnswer, ServiceErr
     let check = proof.and_then(|proof| bundles::check_proof(&found.files, &proof, &trust, None));
     let answer = bundles::verification_answer(&verification, check);
     print_subject(&found.files);
-    for check in &answer.checks {
-        let status = match check.status {
-            probity_evidence::CheckStatus::Passed => ui::good("passed"),
-            probity_evidence::CheckStatus::Failed => ui::bad("failed"),
-            probity_evidence::CheckStatus::Skipped => ui::dim("skipped"),
-        };
-        ui::print_row(check.name, format_args!("{status}  {}", check.detail));
-    }
+    super::evidence::show_verification(&answer, &found.files, &trust);
     Ok(CommandAnswer::of(answer.outcome.into(), &answer))
 }

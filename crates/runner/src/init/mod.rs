@@ -103,7 +103,7 @@ pub fn commit_command(workspace: &Workspace) -> Option<String> {
 fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[SuggestedGate]) -> String {
     let mut text = String::from(
         "# The rules for every Probity run in this tree. Everything here is optional.\n\n[workspace]\n\
-         # What builds write: recorded, but not part of the delta. Files that git tracks are never exempt, nor is what a\n\
+         # What builds write: recorded, but not judged. Files that git tracks are never exempt, nor is what a\n\
          # gate executes.\nbuild_outputs = [\n",
     );
     let (exclusions, outputs): (Vec<&OutputProposal>, Vec<&OutputProposal>) =

@@ -55,10 +55,10 @@ pub(crate) fn run(summary: &RunSummary, files: &FileSummary, all: &[RunFile], li
     ui::print_row(
         "run",
         format_args!(
-            "{} of {}, {} lines",
+            "{} of {}, {}",
             ui::code(&summary.run_id),
             ui::count_of(files.analyzed, "file"),
-            summary.n_lines
+            ui::count_of(usize::try_from(summary.n_lines).unwrap_or(usize::MAX), "line")
         ),
     );
     let mut families: Vec<(&str, usize)> =
@@ -97,7 +97,11 @@ fn hot_spots(spots: &[HotSpot]) {
             "  {:>3}  {}  {}",
             spot.health.unwrap_or(0),
             spot.path,
-            ui::dim(format_args!("{} in {} lines", ui::count_of(spot.n_findings, "finding"), spot.n_lines))
+            ui::dim(format_args!(
+                "{} in {}",
+                ui::count_of(spot.n_findings, "finding"),
+                ui::count_of(spot.n_lines as usize, "line")
+            ))
         ));
     }
 }

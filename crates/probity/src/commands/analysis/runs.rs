@@ -68,7 +68,10 @@ pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Comman
         }
         RunsCommand::Gc { keep } => {
             let answer = analyze::clear_runs(workspace, keep)?;
-            ui::print(format_args!("{} cleared away", ui::count_of(answer.removed.len(), "run")));
+            ui::print(match answer.removed.len() {
+                1 => "1 stored analysis removed".to_owned(),
+                n_removed => format!("{n_removed} stored analyses removed"),
+            });
             Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
     }
@@ -92,7 +95,7 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
         ));
     }
     if answer.runs.is_empty() {
-        ui::eprint("no run yet; `probity analyze` makes one");
+        ui::eprint("no analysis is stored yet; `probity analyze` makes one");
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

@@ -116,8 +116,8 @@ fn show_odd_lines(lines: &[NotUnderstoodLine]) {
     }
     for (kind, (n, first)) in kinds {
         match n {
-            1 => ui::eprint_row("odd", format_args!("{first}: {kind}")),
-            n => ui::eprint_row("odd", format_args!("{n} × {kind}, the first at {first}")),
+            1 => ui::eprint_row("not read", format_args!("{first}: {kind}")),
+            n => ui::eprint_row("not read", format_args!("{n} × {kind}, the first at {first}")),
         }
     }
 }
