@@ -148,6 +148,49 @@ fn what_takes_the_place_of_something_says_its_verb_once() {
 }
 
 #[test]
+fn words_that_end_in_other_letters_before_their_ending_are_read() {
+    let mut ledger = Ledger::new();
+    for (id, text) in [("1", "Cliquéed the page."), ("2", "I'm cliquéing the page.")] {
+        take_in(&mut ledger, &[], &Turn { id, role: Role::Assistant, text });
+    }
+    assert_eq!(ledger.items().count(), 0);
+}
+
+#[test]
+fn answers_by_number_and_by_name_settle_what_was_asked() {
+    let said = |turns: [&str; 2]| {
+        let mut ledger = Ledger::new();
+        let turns = [
+            Turn { id: "1", role: Role::Assistant, text: turns[0] },
+            Turn { id: "2", role: Role::User, text: turns[1] },
+        ];
+        let _ = take_in(&mut ledger, &[], &turns[0]);
+        let found = take_in(&mut ledger, &turns[..1], &turns[1]);
+        let text = |delta: &serde_json::Value| {
+            let named = ["chosen", "summary", "target"].iter().find_map(|name| delta[*name].as_str());
+            format!("{}: {}", delta["kind"].as_str().unwrap_or(""), named.unwrap_or(""))
+        };
+        found.iter().map(text).collect::<Vec<_>>()
+    };
+    let questions =
+        "Two questions:\n\n1. Should ids be numbers or text?\n2. Is the order fixed, or can users drag rows?";
+    assert_eq!(
+        said([questions, "1. text\n2. fixed, support needs that"]),
+        ["branch_resolved: text", "branch_resolved: fixed"]
+    );
+    let failures = "Three tests fail:\n1. `dates`\n2. `mail`\n3. `backoff`";
+    assert_eq!(
+        said([failures, "fix 1 and 2, skip 3 with a note"]),
+        ["task_opened: Fix `dates`", "task_opened: Fix `mail`", "task_opened: Skip `backoff` with a note"]
+    );
+    let ways = "I would:\n- raise the timeout\n- enqueue after the commit";
+    assert_eq!(
+        said([ways, "commit: yes. timeout: no, workers would wait"]),
+        ["task_opened: enqueue after the commit", "decision_made: Decided against: raise the timeout"]
+    );
+}
+
+#[test]
 fn a_report_that_names_what_is_done_ends_nothing_else() {
     let still_open = |report: &str| {
         let mut ledger = Ledger::new();

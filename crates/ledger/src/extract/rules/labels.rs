@@ -70,6 +70,7 @@ impl RuleReader<'_> {
         if let ([verb], true) = (head, is_label && self.role == Role::User && self.modality.is_asserted())
             && is_among(lx::WORK_VERB, &verb.lower)
             && rest.iter().any(|word| word.paused)
+            && !is_whole(rest, lx::ACCEPTANCE | lx::REFUSAL)
         {
             let parts =
                 rest.split_inclusive(|word| word.paused).map(|part| strip(part, "and").unwrap_or(part));

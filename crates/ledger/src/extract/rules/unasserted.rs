@@ -140,7 +140,7 @@ impl RuleReader<'_> {
         .then(|| TurnClaim::Hypothesis { summary: self.said(words), confidence: ConfidenceLevel::Low })
     }
 
-    /// "Ops wants Pulumi and they run it, so Pulumi": whoever the reason is from, the conclusion is the author's.
+    /// "Ops wants Pulumi and they run it, so Pulumi": the reason is somebody else's, the conclusion the author's.
     fn concluded(&self, words: &[Word]) -> Option<TurnClaim> {
         let name = self.name_after_so(words).filter(|_| self.modality.is_only_reported())?;
         Some(TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None })

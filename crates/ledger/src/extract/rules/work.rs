@@ -37,7 +37,7 @@ impl RuleReader<'_> {
         let base = verb.lower.strip_suffix("ing")?;
         let is_verb = is_among(lx::VERB, base)
             || is_among(lx::VERB, &format!("{base}e"))
-            || base.len() > 3 && is_among(lx::VERB, &base[..base.len() - 1]);
+            || base.len() > 3 && base.get(..base.len() - 1).is_some_and(|base| is_among(lx::VERB, base));
         let is_work = is_verb
             && !is_among("going | thinking | wondering | asking | trying | looking | using", &verb.lower);
         (self.role == Role::Assistant && is_work && !object.is_empty())
@@ -269,7 +269,8 @@ pub(in crate::extract) fn ends_work(sentence: &Sentence) -> bool {
                 && !is_among(lx::UNFINISHED_PARTICIPLE, &word.lower)
                 && (is_among(lx::VERB, regular)
                     || is_among(lx::VERB, &word.lower[..word.lower.len() - 1])
-                    || regular.len() > 2 && is_among(lx::VERB, &regular[..regular.len() - 1]))
+                    || regular.len() > 2
+                        && regular.get(..regular.len() - 1).is_some_and(|base| is_among(lx::VERB, base)))
     };
     let Some(first) = own.first() else { return false };
     let begins = is_participle(first) || first.lower == "done";
