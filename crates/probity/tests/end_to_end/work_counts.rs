@@ -286,6 +286,30 @@ fn start_and_finish_look_once_and_confirm_once() {
 }
 
 #[test]
+fn an_analysis_costs_what_changed() {
+    let repo = Repo::new();
+    repo.write("src/one.py", "def one():\n    return 1\n");
+    repo.write("src/two.py", "from src.one import one\n\n\ndef two():\n    return one() + 1\n");
+    let (first, _) = settled(&repo, &["analyze"]);
+    let (again, counts) = settled(&repo, &["analyze"]);
+    assert_eq!((&again.json["known"], &again.json["findings"]), (&json!(true), &first.json["findings"]));
+    for (name, expected) in [("tree_walks", 1), ("files_parsed", 0), ("cache_bytes_written", 0)] {
+        assert_eq!(count(&counts, name), expected, "{name}: {counts}");
+    }
+    repo.write("src/one.py", "def one():\n    return 2\n");
+    let (edited, counts) = counted(&repo, &["analyze"]);
+    assert_eq!(edited.json["known"], false);
+    for name in ["tree_walks", "files_parsed"] {
+        assert_eq!(count(&counts, name), 1, "{name}: {counts}");
+    }
+    let cold = counted(&repo, &["analyze", "--cold"]).0;
+    assert_eq!(
+        edited.json["report_digest"], cold.json["report_digest"],
+        "caches change nothing in the answer"
+    );
+}
+
+#[test]
 fn strict_runs_and_gates_take_the_walk() {
     for more in
         ["[contract]\nstrictness = \"strict\"\n", "[[gate]]\nid = \"ok\"\nrun = [\"true\"]\ntier = \"T0\"\n"]

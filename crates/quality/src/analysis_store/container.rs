@@ -140,8 +140,8 @@ impl<'f> AnalysisContainer<'f> {
         if Digest::of(self.body) == self.about.body_digest { self.stored(head, none) } else { None }
     }
 
-    /// Returns the analysis without its parts, and the findings that a summary with so many of them tells; `None` also if
-    /// more are wanted than the head names.
+    /// Returns the analysis without its parts, and what a summary that lists `n_listed` findings tells of them; `None`
+    /// also if the head names fewer.
     pub(super) fn summarized_analysis(&self, n_listed: usize) -> Option<SummarizedAnalysis> {
         let head = self.head()?;
         let (outline, mut places) = head.outline().filter(|(outline, _)| outline.names(n_listed))?;

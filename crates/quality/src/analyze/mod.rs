@@ -107,7 +107,7 @@ pub fn analyze_seen(
         .run_on_pool(|it| it.analyze_worktree(Some(seen)))
 }
 
-/// Like [`analyze`], but of a stored analysis reads no more than a summary with so many findings tells.
+/// Like [`analyze`], but of a stored analysis reads only what a summary that lists `n_listed` findings tells.
 #[tracing::instrument(name = "analyze", skip_all)]
 fn analyze_for_summary(
     workspace: &Workspace,
