@@ -147,7 +147,9 @@ impl<'f> AnalysisContainer<'f> {
         let (outline, mut places) = head.outline().filter(|(outline, _)| outline.names(n_listed))?;
         places.truncate(n_listed);
         let mut wanted = vec![false; head.parts.len()];
-        places.iter().for_each(|&(part, _)| wanted[part as usize] = true);
+        for &(part, _) in &places {
+            wanted[part as usize] = true;
+        }
         let parts = self.parts(&head, &wanted)?;
         let finding = |&(part, place): &(u32, u32)| {
             parts[part as usize].as_ref()?.findings.get(place as usize).cloned()
