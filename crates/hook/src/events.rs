@@ -184,7 +184,7 @@ fn after_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) -
 }
 
 /// Binds the intents that this call started to the session: those whose owner's handle its answer shows, and that no session
-/// has. The name alone proves nothing: the answer to a blocked start names the intents of others, too.
+/// has. The name alone proves nothing: the answer to a blocked start names the intents of other agents, too.
 fn bind_started(action: &ToolAction, payload: &HookPayload, tree: &GovernedTree, world: &FileWorld) {
     let min_start = match action {
         ToolAction::Probity(tool) if tool == "start_controlled_change" => 0,

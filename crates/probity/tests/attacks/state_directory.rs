@@ -99,7 +99,7 @@ fn the_claims_that_hooks_read_cannot_be_rewritten_unseen() {
         let outcome = repo.run("python3 ../edit.py");
         assert!(outcome.has_reason("PROTECTED.CHANGED"), "{edit}: {outcome:#?}");
     }
-    // Commands of others replace the snapshot as a whole, and that is no forgery.
+    // Commands of other agents replace the snapshot as a whole, and that is no forgery.
     let repo = Repo::new();
     repo.ask(&["start", "src/a.py", "--intent", "x"]);
     let start =
