@@ -29,8 +29,9 @@ impl ChangedPathResolver<'_> {
             FinishEvidence::DiffRef(revision) => {
                 let differing =
                     self.status.differing_from(self.workspace, revision).map_err(|fault| match fault {
-                        ServiceError::Missing(detail) => {
-                            ServiceError::refused(ReasonCode::PathInvalid, detail)
+                        fault if fault.reason() == Some(ReasonCode::InputMissing) => {
+                            ServiceError::refused(ReasonCode::PathInvalid, fault.to_string())
+                                .with_next_step(fault.next_step())
                         }
                         fault => fault,
                     })?;

@@ -256,18 +256,14 @@ fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptChec
     };
     let differs = |entry: &&DeltaEntry| digest_of_file(&entry.path) != entry.after;
     let wrong: Vec<String> = entries.iter().filter(differs).map(|entry| entry.path.to_string()).collect();
+    let files = text::count(entries.len(), "file");
     if wrong.is_empty() {
-        let detail = match entries.len() {
-            1 => "1 file is as the change left it".to_owned(),
-            n_files => format!("{n_files} files are as the change left them"),
-        };
-        return ReceiptCheck::passed("tree", detail);
+        return ReceiptCheck::passed("tree", format!("as the change left it: {files}"));
     }
-    let shown = wrong.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     ReceiptCheck::failed(
         "tree",
         ReasonCode::EvidenceTreeMismatch,
-        format!("{} of {} changed since: {shown}", wrong.len(), text::count(entries.len(), "file")),
+        format!("{} of {files} changed since: {}", wrong.len(), wrong[..wrong.len().min(5)].join(", ")),
     )
 }
 

@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn an_error_shows_the_pattern_without_deceiving() {
         let error = Scope::parse(&["a\u{202e}["]).expect_err("no pattern");
-        assert_eq!(error.to_string(), "pattern 0, `a\\u{202e}[`: a `[` has no `]`");
+        assert_eq!(error.to_string(), "pattern 1, `a\\u{202e}[`: a `[` has no `]`");
     }
 
     #[test]

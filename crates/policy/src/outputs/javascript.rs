@@ -1,6 +1,7 @@
 //! What the build of a JavaScript or TypeScript package writes, where its own files say so: its manifest or the
 //! configuration of its compiler names the place, and the project's `.gitignore` names it too.
 
+use super::ignored_names::IgnoredNames;
 use super::table::{Ecosystem, NPM_MANIFEST, name_matches};
 use super::{
     OutputProposal, ProposalCollector, ReadText, TrackedOutputs, directory_of, exact_pattern, is_kept, join,
@@ -74,33 +75,6 @@ fn add_entry_directories(field: &Value, found: &mut BTreeSet<String>) {
         Value::Array(parts) => parts.iter().for_each(|part| add_entry_directories(part, found)),
         Value::Object(parts) => parts.values().for_each(|part| add_entry_directories(part, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// Names that the rules in the `.gitignore` at the root ignore.
-#[derive(Default)]
-struct IgnoredNames {
-    anywhere: BTreeSet<String>,
-    at_root: BTreeSet<String>,
-}
-
-impl IgnoredNames {
-    fn read(read: ReadText<'_>) -> Self {
-        let rules = RepoPath::parse(b".gitignore").ok().and_then(|file| read(&file)).unwrap_or_default();
-        let mut names = Self::default();
-        for rule in rules.lines().map(str::trim).filter(|rule| !rule.starts_with(['#', '!'])) {
-            let name = rule.trim_end_matches('/').trim_start_matches("**/");
-            match name.strip_prefix('/') {
-                Some(name) if !name.contains('/') => names.at_root.insert(name.to_owned()),
-                None if !name.contains('/') => names.anywhere.insert(name.to_owned()),
-                _ => false,
-            };
-        }
-        names
-    }
-
-    fn contains(&self, name: &str, is_at_root: bool) -> bool {
-        self.anywhere.contains(name) || (is_at_root && self.at_root.contains(name))
     }
 }
 

@@ -4,6 +4,7 @@
 //! in the tree, only for the tool's default name, and never for a directory in which git tracks files. Only
 //! [`table`] knows the tools.
 
+mod ignored_names;
 mod javascript;
 mod look;
 mod recognize;
@@ -63,6 +64,7 @@ pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Outp
         for beside in ecosystem.beside {
             propose_beside(ecosystem, beside, files, read, &mut proposals.found);
         }
+        ignored_names::propose_lock_files(ecosystem, marker, files, read, &mut proposals.found);
         if ecosystem.markers.contains(&NPM_MANIFEST) {
             javascript::propose_declarations(ecosystem, files, read, &mut proposals);
             javascript::propose_package_entries(ecosystem, files, read, &mut proposals.found);

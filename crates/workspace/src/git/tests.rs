@@ -36,7 +36,7 @@ fn an_unknown_name_is_told_from_a_git_that_fails() {
     assert_eq!(find_commit(&workspace, "HEAD").expect("answers"), head(&workspace).expect("answers"));
     for unknown in ["HEAD^5", "nope", "--help", "HEAD:f"] {
         let fault = commit_id(&workspace, unknown).expect_err("is unknown");
-        assert!(matches!(fault, ServiceError::Missing(_)), "{fault:?}");
+        assert_eq!(fault.code(), "INPUT.MISSING", "{fault:?}");
         assert!(fault.to_string().contains(&format!("git knows no commit `{unknown}` here")), "{fault}");
     }
     let id = sh(&dir, "cd repo; git rev-parse HEAD^");
