@@ -252,9 +252,9 @@ impl ChangedNames {
         self.after.sort_unstable();
         let of = |definitions: &'_ [(u64, u64)]| -> BTreeMap<u64, Vec<u64>> {
             let mut found: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-            definitions
-                .iter()
-                .for_each(|&(name, parameters)| found.entry(name).or_default().push(parameters));
+            for &(name, parameters) in definitions {
+                found.entry(name).or_default().push(parameters);
+            }
             found
         };
         let after = of(&self.after);

@@ -455,7 +455,9 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
         let trimmed = line.trim_ascii();
         let indent = line.len() - line.trim_ascii_start().len();
         let tokens = line_tokens(line, at);
-        let is_fence = trimmed.starts_with(b"```") || trimmed.starts_with(b"~~~");
+        // A longer row of tildes underlines a heading.
+        let is_tilde_fence = trimmed.starts_with(b"~~~") && (trimmed.len() == 3 || !trimmed.ends_with(b"~"));
+        let is_fence = trimmed.starts_with(b"```") || is_tilde_fence;
         is_fenced ^= is_fence;
         if trimmed.starts_with(b"#") && !is_fenced {
             file.entities.push(String::from_utf8_lossy(trimmed).trim_start_matches('#').trim().to_owned());
@@ -491,11 +493,6 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
         }
     });
     finished.extend(paragraph);
-    for raw in &mut finished {
-        let n_marks = raw.tokens.iter().rev().take_while(|token| is_final_mark(bytes, token)).count();
-        let n_kept = raw.tokens.len() - n_marks;
-        raw.tokens.to_mut().truncate(n_kept);
-    }
     for raw in &finished {
         file.add(bytes, raw);
     }
@@ -511,10 +508,6 @@ fn without_bullet(bytes: &[u8], mut tokens: Vec<SourceToken>) -> Vec<SourceToken
         tokens.remove(0);
     }
     tokens
-}
-
-fn is_final_mark(bytes: &[u8], token: &SourceToken) -> bool {
-    matches!(&bytes[token.start as usize..token.end as usize], b":" | b"." | b"!")
 }
 
 fn is_list_entry(line: &[u8]) -> bool {

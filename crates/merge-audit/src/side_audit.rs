@@ -119,6 +119,11 @@ impl SideAudit<'_> {
         if view.other_deleted(base) {
             return false;
         }
+        // Where the result has all that the side wrote instead, the old lines are only back.
+        let is_absent = |index: usize| view.side_to_result.forward[index].is_none();
+        if !region.after.is_empty() && !region.after.clone().any(is_absent) {
+            return false;
+        }
         let is_deleted = |index: &usize| view.side.count(view.base.items[*index].hash) == 0;
         let before = (region.before.start..base).rev().take_while(is_deleted);
         let after = (base..region.before.end).skip(1).take_while(is_deleted);

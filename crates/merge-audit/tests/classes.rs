@@ -234,6 +234,10 @@ fn a_deletion_beside_a_line_that_the_other_side_rewrote_is_contested() {
         theirs.replace("def send_all(order, unit):\n", "def send_all(order, unit, door):\n    knock(door)\n");
     let found = classes([&base, &ours, &theirs, &merged]);
     assert!(found.iter().all(|class| *class == FindingClass::Contested), "{found:?}");
+    // A result that has both is no decision.
+    let old = "def send_all(order, unit):\n    unit = unit or standard(order)\n";
+    let both = ours.replace("    knock(door)\n", &format!("    knock(door)\n{old}"));
+    assert!(classes([&base, &ours, &theirs, &both]).contains(&FindingClass::Lost));
 }
 
 #[test]
@@ -278,11 +282,11 @@ fn a_comment_that_the_merge_shortened_is_contested() {
 }
 
 #[test]
-fn another_mark_before_or_after_a_line_of_prose_is_no_edit() {
+fn another_bullet_is_no_edit() {
     let base =
         "# Changes\n\nThe newest comes first.\n\n## 1.0\n\n* The shop opens at nine, and closes at five.\n";
     let entry = "The total of an order is rounded to cents before it is checked.\n";
-    let ours = base.replace("## 1.0\n\n", &format!("## Rounding:\n\n- {entry}\n## 1.0\n\n"));
+    let ours = base.replace("## 1.0\n\n", &format!("## Rounding\n\n- {entry}\n## 1.0\n\n"));
     let theirs = base.replace("closes at five", "closes at six");
     let merged = theirs.replace("## 1.0\n\n", &format!("## Rounding\n\n* {entry}\n## 1.0\n\n"));
     assert_eq!(findings("NEWS.md", [base, &ours, &theirs, &merged]), []);
@@ -319,4 +323,13 @@ fn an_edit_that_says_all_that_the_other_side_added_is_lost_without_it() {
     assert_eq!(classes([&base, &ours, &theirs, &theirs]), [FindingClass::Lost]);
     let theirs = base.replace("    check(total, limit)", "    assert check(total, limit)");
     assert_eq!(classes([&base, &ours, &theirs, &theirs]), [FindingClass::Contested]);
+}
+
+#[test]
+fn a_row_of_tildes_underlines_a_heading() {
+    let text = "The shop opens at nine, and closes\nat five: nobody is there\non a holiday.\n";
+    let base = format!("Opening\n-------\n\n{text}\nEnd of this page.\n");
+    let ours = base.replace("-------", "~~~~~~~");
+    let theirs = base.replace("End of this page", "End of the page");
+    assert_eq!(findings("hours.rst", [&base, &ours, &theirs, &theirs]), []);
 }
