@@ -141,10 +141,12 @@ pub fn status_of(
         run_available: AnalysisStore::open(workspace).has(run_id),
         next_step: {
             let has_turn = |line: &IntentLine| parts.iter().any(|part| part.has_turn(&line.intent_id));
-            let holds_part = |layer: &HeldLayerLine| {
-                records.is_none_or(|records| records.holds_part_in_scope(&layer.run_id, &look.snapshot))
-            };
-            let step = next_step(shell.registry(), &has_turn, &intents, &runs, (&held, &holds_part), &dirty);
+            let last_held = held.last().map(|layer| LastHeldLayer {
+                layer,
+                holds_part_in_scope: records
+                    .is_none_or(|records| records.holds_part_in_scope(&layer.run_id, &look.snapshot)),
+            });
+            let step = next_step(shell.registry(), &has_turn, &intents, &runs, last_held, &dirty);
             match look.undecided_note(|_| true) {
                 Some(note) => format!("{step}; {note}"),
                 None => step,
@@ -369,12 +371,20 @@ fn is_kept(peer: &PeerIntent, kept: &BTreeSet<IntentId>) -> bool {
     peer.ownership.is_foreign() && kept.contains(&peer.intent_id)
 }
 
+/// The newest layer that waits for a decision.
+#[derive(Clone, Copy)]
+struct LastHeldLayer<'a> {
+    layer: &'a HeldLayerLine,
+    /// Whether some of its changes are in scope and not in the tree.
+    holds_part_in_scope: bool,
+}
+
 fn next_step(
     registry: &IntentRegistry,
     has_turn: &dyn Fn(&IntentLine) -> bool,
     intents: &[IntentLine],
     runs: &[RunLine],
-    (held, holds_part): (&[HeldLayerLine], &dyn Fn(&HeldLayerLine) -> bool),
+    last_held: Option<LastHeldLayer<'_>>,
     dirty: &DirtySummary,
 ) -> String {
     let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
@@ -423,16 +433,12 @@ fn next_step(
              says what it changed"
         )
     } else if let Some(group) = dirty.finished.first() {
-        match &group.commit_command {
-            Some(command) => format!("commit the finished work of {}: `{command}`", group.agent),
-            None => {
-                let paths = count(group.changed.count, "path");
-                format!("commit the finished work of {}: {paths}", group.agent)
-            }
-        }
-    } else if let Some(layer) = held.last() {
+        let how = group.commit_command.as_ref().map(|command| format!("`{command}`"));
+        let how = how.unwrap_or_else(|| count(group.changed.count, "path"));
+        format!("commit the finished work of {}: {how}", group.agent)
+    } else if let Some(LastHeldLayer { layer, holds_part_in_scope }) = last_held {
         let id = short_id(&layer.run_id);
-        let way_in = if holds_part(layer) {
+        let way_in = if holds_part_in_scope {
             format!("`probity land {id} --in-scope` lands those in scope")
         } else {
             format!("`probity amend {id} --add PATTERN --why '…'` widens the scope for them")

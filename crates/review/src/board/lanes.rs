@@ -228,7 +228,7 @@ pub(super) fn intent_lane(
     committed: &CommitContents,
     stale: &StaleBases<'_>,
 ) -> LaneDraft {
-    let state = match (intent.status, intent.ownership) {
+    let lane_state = match (intent.status, intent.ownership) {
         (IntentStatus::Queued, _) => LaneState::Queued,
         (IntentStatus::Landing, _) => LaneState::Landed,
         (_, Ownership::Recoverable) => LaneState::Recoverable,
@@ -245,7 +245,7 @@ pub(super) fn intent_lane(
         lease_left_seconds: is_active.then_some(intent.lease_left_seconds),
         queue_position: intent.queue_position,
         is_here: intent.is_here,
-        ..empty_lane(id, ReviewedKind::Intent, intent.description.clone(), state)
+        ..empty_lane(id, ReviewedKind::Intent, intent.description.clone(), lane_state)
     };
     if let Some(known) = stale.service.registry().intent(&intent.intent_id).filter(|it| it.lease.seconds > 0)
     {
