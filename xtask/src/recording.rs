@@ -1,7 +1,7 @@
 //! A recording of the demo as an animated picture, made from the tour in the README.
 //!
 //! The lines of the whole session stand below each other in a window that shows some of them. A cover that moves down
-//! reveals the first ones; then the lines move up, the way a terminal scrolls. Whoever asks for less motion sees the beginning.
+//! reveals the first ones; then the lines move up, the way a terminal scrolls. A reader who asks for less motion sees the beginning.
 
 use std::fmt::Write;
 
